@@ -1,6 +1,3 @@
-// Package process holds what claw knows about one supervised command and the
-// pure rules over it: names, transitions, outcomes, the texts of a result.
-// It has no clock and does no I/O.
 package process
 
 import "time"
@@ -51,6 +48,9 @@ type Exit struct {
 	Reason   Reason `json:"reason"`
 	TimedOut bool   `json:"timedOut,omitempty"`
 	Error    string `json:"error,omitempty"` // one sentence for a person: why it could not start, or what was lost
+
+	Core      bool `json:"coreDumped,omitempty"` // the signal left a core dump
+	SpawnCode int  `json:"spawnCode,omitempty"`  // could not start: 126 not runnable, 127 not found, as a shell would say
 }
 
 // Leftover is a descendant that was still alive when its process ended.
@@ -71,8 +71,8 @@ type Totals struct {
 // Process is one row of ledgers/processes.jsonl, keyed by ID.
 // Environment values never stand in it.
 type Process struct {
-	ID      string `json:"id"`             // ULID, never reused
-	Slug    string `json:"slug"`           // what people type; unique among what is live or listed
+	ID      string `json:"id"`              // ULID, never reused
+	Slug    string `json:"slug"`            // what people type; unique among what is live or listed
 	Label   string `json:"label,omitempty"` // --name
 	Agent   string `json:"agent"`
 	Session string `json:"session"` // key of the session that is told about the end
@@ -96,7 +96,7 @@ type Process struct {
 	Phase      Phase    `json:"phase"`
 	Background bool     `json:"background"` // listed, has a task, its end is an event
 	Supervisor Identity `json:"supervisor,omitzero"`
-	Root       Identity `json:"root,omitzero"` // the command itself; its pid is also its process group unless Ungrouped
+	Root       Identity `json:"root,omitzero"`       // the command itself; its pid is also its process group unless Ungrouped
 	Ungrouped  bool     `json:"ungrouped,omitempty"` // no session of its own: never signal a group
 
 	CreatedAt      time.Time `json:"createdAt"`

@@ -1,0 +1,9 @@
+package process
+
+import "syscall"
+
+// ownSignals are the names only Linux has.
+var ownSignals = []signalName{
+	{"SIGSTKFLT", syscall.SIGSTKFLT},
+	{"SIGPWR", syscall.SIGPWR},
+}
