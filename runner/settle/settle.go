@@ -1,0 +1,216 @@
+// Package settle writes the end of a process, in one place: row, task and
+// completion event in one transaction, whether the end was seen by its
+// supervisor (Conclude) or can only be inferred from a free life-line (Lost).
+//
+// Settling twice changes nothing: only a live row can be concluded.
+package settle
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"claw/runner/internal/proc"
+	"claw/runner/output"
+	"claw/state"
+	"claw/state/event"
+	"claw/state/process"
+	"claw/state/task"
+)
+
+// End is what became known when a process ended.
+type End struct {
+	Phase    process.Phase // Exited or Lost
+	Exit     process.Exit
+	At       time.Time
+	Totals   process.Totals
+	Tail     string // last 2000 characters, sanitised
+	Leftover []process.Leftover
+	// Shown means that the caller is told the result directly, so that no
+	// event is queued: the command could not be started.
+	Shown bool
+}
+
+// Conclude writes the end of process id and returns the final row. A row that
+// has already ended is returned as it is.
+func Conclude(tx *state.Tx, id string, end End) (process.Process, error) {
+	row, ok, err := state.Processes.Get(tx, id)
+	if err != nil || !ok || !row.Rec.Live() {
+		return row.Rec, err
+	}
+	p := row.Rec
+	if err := process.CanMove(p.Phase, end.Phase); err != nil {
+		return p, err
+	}
+	exit := end.Exit
+	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, end.At
+	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
+	if err := finishTask(tx, p); err != nil {
+		return p, err
+	}
+	if err := queueEvent(tx, &p, end.Shown); err != nil {
+		return p, err
+	}
+	return p, state.Processes.Put(tx, id, row.Rev, p)
+}
+
+func finishTask(tx *state.Tx, p process.Process) error {
+	if p.TaskID == "" {
+		return nil
+	}
+	row, ok, err := state.Tasks.Get(tx, p.TaskID)
+	if err != nil || !ok {
+		return err
+	}
+	done, err := task.Finish(row.Rec, p)
+	if err != nil {
+		return nil // already terminal: a task's first end stands
+	}
+	return state.Tasks.Put(tx, row.ID, row.Rev, done)
+}
+
+func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {
+	if queue, _ := event.ShouldQueue(*p); !queue || shown {
+		return nil
+	}
+	e := event.FromProcess(*p)
+	e.ID = ulid.MustNew(ulid.Timestamp(tx.Now()), rand.Reader).String()
+	e.CreatedAt = tx.Now()
+	p.EventID = e.ID
+	return state.Events.Put(tx, e.ID, 0, e)
+}
+
+// Retire takes back the completion event of p because its end has been shown
+// by a poll, or because p was removed; spec/exec-process.md 2.2.5.
+func Retire(tx *state.Tx, p process.Process) error {
+	if p.EventID == "" {
+		return nil
+	}
+	row, ok, err := state.Events.Get(tx, p.EventID)
+	if err != nil || !ok || row.Rec.State != event.Queued {
+		return err
+	}
+	row.Rec.State, row.Rec.EndedAt = event.Retired, tx.Now()
+	return state.Events.Put(tx, row.ID, row.Rev, row.Rec)
+}
+
+// Abandoned tells a row that says live although nobody holds its life-line.
+func Abandoned(store *state.Store, p process.Process) bool {
+	if !p.Live() {
+		return false
+	}
+	held, err := state.Held(Lifeline(store.ProcessDir(p.ID)))
+	return err == nil && !held
+}
+
+// Lifeline is the path of the lock that a process's supervisor holds for life.
+func Lifeline(processDir string) string { return processDir + "/lock" }
+
+// View is p as it really is: a row whose supervisor is gone is shown as lost
+// without anything being written (design.md 3.3).
+func View(store *state.Store, p process.Process, now time.Time) process.Process {
+	if !Abandoned(store, p) {
+		return p
+	}
+	end := inferred(store, p, now)
+	exit := end.Exit
+	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, end.At
+	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
+	return p
+}
+
+// Lost settles every abandoned row, and returns the rows it settled. With
+// nothing abandoned nothing is written.
+func Lost(ctx context.Context, store *state.Store) ([]process.Process, error) {
+	var gone []process.Process
+	err := store.View(func(tx *state.Tx) error {
+		rows, err := state.Processes.All(tx)
+		for _, r := range rows {
+			if Abandoned(store, r.Rec) {
+				gone = append(gone, r.Rec)
+			}
+		}
+		return err
+	})
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	var settled []process.Process
+	err = store.Update(ctx, func(tx *state.Tx) error {
+		settled = settled[:0]
+		for _, p := range gone {
+			// A supervisor that concluded between View and here has left a
+			// row that is not live any more; Conclude leaves it alone.
+			end := inferred(store, p, tx.Now())
+			if !p.Background {
+				if err := Promote(tx, p.ID); err != nil {
+					return err
+				}
+			}
+			q, err := Conclude(tx, p.ID, end)
+			if err != nil {
+				return err
+			}
+			settled = append(settled, q)
+		}
+		return nil
+	})
+	return settled, err
+}
+
+// Promote moves a foreground process to the background: it is listed and has
+// a task from now on.
+func Promote(tx *state.Tx, id string) error {
+	row, ok, err := state.Processes.Get(tx, id)
+	if err != nil || !ok || row.Rec.Background {
+		return err
+	}
+	p := row.Rec
+	if err := AddTask(tx, &p); err != nil {
+		return err
+	}
+	return state.Processes.Put(tx, id, row.Rev, p)
+}
+
+// AddTask makes p a background process and writes its task; the caller writes
+// p in the same transaction.
+func AddTask(tx *state.Tx, p *process.Process) error {
+	p.Background, p.BackgroundedAt = true, tx.Now()
+	t := task.FromProcess(*p)
+	t.ID = ulid.MustNew(ulid.Timestamp(tx.Now()), rand.Reader).String()
+	p.TaskID = t.ID
+	return state.Tasks.Put(tx, t.ID, 0, t)
+}
+
+// inferred is the end of a process whose supervisor died: no exit code, the
+// output kept up to the last byte that was written, and the command itself
+// listed as leftover when it still runs.
+func inferred(store *state.Store, p process.Process, now time.Time) End {
+	end := End{Phase: process.Lost, At: now, Exit: process.Exit{Reason: process.ReasonLost, Error: lostText(p)}}
+	if proc.Alive(p.Root) {
+		end.Leftover = append(end.Leftover, process.Leftover{Identity: p.Root, Command: proc.CommandLine(p.Root.PID)})
+	}
+	r, err := output.Open(store.ProcessDir(p.ID))
+	if err != nil {
+		return end
+	}
+	defer r.Close()
+	end.Totals = r.Totals()
+	end.Tail = r.Tail(2000)
+	if last := r.LastAt(); !last.IsZero() && last.After(p.CreatedAt) && len(end.Leftover) == 0 {
+		end.At = last
+	}
+	return end
+}
+
+func lostText(p process.Process) string {
+	switch {
+	case p.Phase == process.Starting:
+		return "claw died while it was starting the command; whether it ran is not known"
+	case p.Root.Boot != "" && p.Root.Boot != proc.Boot():
+		return "the machine went down while it was running; its exit code is not known"
+	}
+	return "its supervisor died before the command ended; the exit code is not known"
+}

@@ -1,0 +1,252 @@
+package supervisor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sys/unix"
+
+	"claw/runner/internal/proc"
+	"claw/runner/settle"
+	"claw/state"
+	"claw/state/process"
+)
+
+// Command is the hidden subcommand that a supervisor runs as. Its argv holds
+// the process's ULID and never the command's text (pains B17).
+const Command = "supervise"
+
+// connFD is where a supervisor finds its end of the socketpair.
+const connFD = 3
+
+// Request is one command to run, every default already applied.
+type Request struct {
+	Row    process.Process // what to record; ID, Slug, Phase and times are filled in by Launch
+	Path   string          // Argv[0] resolved against the command's own PATH and directory
+	Env    []string        // the command's whole environment
+	Stdin  StdinMode
+	Caller *os.File // the descriptor of StdinCaller
+	OnLoss string   // "leave" (default) or "kill": what settling does to a command whose supervisor died
+}
+
+// Spare is a supervisor process that has been started and waits for its
+// specification, so that it boots while the caller reads configuration and
+// state. Exactly one of Launch or Discard must follow.
+type Spare struct {
+	id   string
+	pid  int
+	conn *os.File
+}
+
+// Prepare starts a supervisor that does nothing yet. If the caller dies or
+// discards it before Launch, it leaves without a trace.
+func Prepare() (*Spare, error) {
+	id := ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, fmt.Errorf("socketpair: %w", err)
+	}
+	unix.CloseOnExec(fds[0])
+	unix.CloseOnExec(fds[1])
+	defer unix.Close(fds[1])
+	pid, err := spawn(id, fds[1])
+	if err != nil {
+		unix.Close(fds[0])
+		return nil, fmt.Errorf("start a supervisor: %w", err)
+	}
+	go reap(pid)
+	conn, err := pollable(fds[0], "supervisor")
+	return &Spare{id: id, pid: pid, conn: conn}, err
+}
+
+func spawn(id string, conn int) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(null)
+	fd := uintptr(null)
+	return syscall.ForkExec(self, []string{"claw", Command, id}, &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   supervisorEnv(os.Environ()),
+		Files: []uintptr{fd, fd, fd, uintptr(conn)},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+}
+
+// supervisorEnv keeps a supervisor's own environment small: the command's
+// travels in the specification and nowhere else.
+func supervisorEnv(environ []string) []string {
+	var kept []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if name == "CLAW_FAILPOINT" || name == "GOCOVERDIR" || name == "TZ" || name == "GODEBUG" {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// reap keeps a long-lived caller (claw tool, the runner) free of zombies.
+func reap(pid int) {
+	var ws unix.WaitStatus
+	for {
+		if _, err := unix.Wait4(pid, &ws, 0, nil); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// pollable wraps a descriptor so that reads can be woken and have deadlines.
+func pollable(fd int, name string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// ID is the ULID that the process will have.
+func (s *Spare) ID() string { return s.id }
+
+// Discard lets the supervisor go; it exits when its socket closes.
+func (s *Spare) Discard() { s.conn.Close() }
+
+// Launch claims the row of req, hands the specification over and returns when
+// the command has really started, or with a Handle whose End says why it
+// could not. The claim of a background process is durable before anything
+// runs (design.md 3.5).
+func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*Handle, error) {
+	lifeline, err := s.takeLifeline(store)
+	if err != nil {
+		s.Discard()
+		return nil, err
+	}
+	defer lifeline.Close()
+	row, err := s.claim(ctx, store, req)
+	if err != nil {
+		s.Discard()
+		os.RemoveAll(store.ProcessDir(s.id))
+		return nil, err
+	}
+	hit("exec-claimed")
+	files := []*os.File{lifeline}
+	if req.Stdin == StdinCaller {
+		files = append(files, req.Caller)
+	}
+	spec := Spec{
+		StateDir: store.Dir(), Row: row.Rec, Rev: row.Rev, Path: req.Path, Env: req.Env,
+		Stdin: req.Stdin, Attached: !req.Row.Background, OnLoss: req.OnLoss,
+	}
+	if err := sendSpec(s.conn, spec, files...); err != nil {
+		return nil, s.broken(err)
+	}
+	hit("exec-sent")
+	return s.await(row.Rec)
+}
+
+func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
+	dir := store.ProcessDir(s.id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return state.LockFile(settle.Lifeline(dir))
+}
+
+// claim writes the row before anything runs, and the task with it when the
+// process starts in the background.
+func (s *Spare) claim(ctx context.Context, store *state.Store, req Request) (state.Row[process.Process], error) {
+	var opts []state.UpdateOption
+	if !req.Row.Background {
+		opts = append(opts, state.Relaxed())
+	}
+	self, _ := proc.Identify(s.pid)
+	var row state.Row[process.Process]
+	err := store.Update(ctx, func(tx *state.Tx) error {
+		slug, err := newSlug(tx)
+		if err != nil {
+			return err
+		}
+		p := req.Row
+		p.ID, p.Slug, p.Phase, p.Supervisor = s.id, slug, process.Starting, self
+		p.CreatedAt = tx.Now()
+		if p.Background {
+			if err := settle.AddTask(tx, &p); err != nil {
+				return err
+			}
+		}
+		row = state.Row[process.Process]{ID: p.ID, Rev: 1, Rec: p}
+		return state.Processes.Put(tx, p.ID, 0, p)
+	}, opts...)
+	return row, err
+}
+
+// newSlug draws a slug that nothing live or listed has. Rows that have left
+// for the archive give theirs back.
+func newSlug(tx *state.Tx) (string, error) {
+	rows, err := state.Processes.All(tx)
+	if err != nil {
+		return "", err
+	}
+	taken := make(map[string]bool, len(rows))
+	for _, r := range rows {
+		taken[r.Rec.Slug] = true
+	}
+	return process.NewSlug(func(s string) bool { return taken[s] }, randomIndex, tx.Now().UnixMilli()), nil
+}
+
+func randomIndex(n int) int {
+	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
+	if err != nil {
+		return int(time.Now().UnixNano() % int64(n))
+	}
+	return int(i.Int64())
+}
+
+// await reads the supervisor's first answer.
+func (s *Spare) await(row process.Process) (*Handle, error) {
+	h := &Handle{Row: row, conn: s.conn}
+	f, err := readFrame(s.conn, nil)
+	if err != nil {
+		return nil, s.broken(err)
+	}
+	switch f.kind {
+	case frameStarted:
+		var st Started
+		if err := decodeInto(f.payload, &st); err != nil {
+			return nil, s.broken(err)
+		}
+		h.Warnings, h.PID = st.Warnings, st.PID
+		return h, nil
+	case frameEnd:
+		return h, h.takeEnd(f.payload)
+	case frameError:
+		s.conn.Close()
+		return nil, errors.New(string(f.payload))
+	}
+	return nil, s.broken(fmt.Errorf("unexpected answer %q", f.kind))
+}
+
+func (s *Spare) broken(err error) error {
+	s.conn.Close()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return ErrSupervisorDied
+	}
+	return fmt.Errorf("talk to the supervisor: %w", err)
+}
+
+// ErrSupervisorDied means that the supervisor ended without a word, as after
+// kill -9. What became of the command is settled by the next look at it.
+var ErrSupervisorDied = errors.New("the supervisor died before it could answer")

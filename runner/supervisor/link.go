@@ -1,0 +1,200 @@
+package supervisor
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claw/runner/internal/proc"
+	"claw/runner/output"
+	"claw/runner/settle"
+	"claw/state"
+	"claw/state/process"
+)
+
+// detachPatience is how long the word "detached" may take.
+const detachPatience = 2 * time.Second
+
+// link is the supervisor's end of the conversation with its caller. While it
+// is attached, output is streamed with the caller's own pace, as any pipe
+// would; from the moment it is detached nothing waits for anybody.
+type link struct {
+	conn     *os.File
+	messages chan frame // from the caller; a frame with kind 0 is its end
+	writeMu  sync.Mutex // frames from several streams must not mix
+	on       atomic.Bool
+	head     [frameHeader]byte
+}
+
+func (l *link) attached() bool { return l.on.Load() }
+
+// open starts listening to the caller and streaming to it.
+func (l *link) open() {
+	l.messages = make(chan frame)
+	l.on.Store(true)
+	go l.listen()
+}
+
+// listen passes on what the caller says. Frames have their own memory: the
+// loop reads them later.
+func (l *link) listen() {
+	for {
+		f, err := readFrame(l.conn, nil)
+		if err != nil {
+			f = frame{}
+		}
+		l.messages <- f
+		if err != nil || f.kind == frameDetach {
+			return
+		}
+	}
+}
+
+// stream sends one piece of output. A caller that cannot be reached any more
+// is noticed by listen; here it only stops the streaming.
+func (l *link) stream(which output.Stream, p []byte) {
+	if !l.attached() || len(p) == 0 {
+		return
+	}
+	k := frameStdout
+	if which == output.Stderr {
+		k = frameStderr
+	}
+	l.writeMu.Lock()
+	defer l.writeMu.Unlock()
+	if !l.attached() {
+		return
+	}
+	putHeader(l.head[:], k, len(p))
+	if _, err := l.conn.Write(l.head[:]); err == nil {
+		_, err = l.conn.Write(p)
+		if err == nil {
+			return
+		}
+	}
+	l.on.Store(false)
+}
+
+// send says one thing to an attached caller.
+func (l *link) send(k kind, payload []byte) error {
+	l.writeMu.Lock()
+	defer l.writeMu.Unlock()
+	return writeFrame(l.conn, k, payload)
+}
+
+// drop ends the streaming and lets a stream that is stuck in a write to a
+// caller that does not read go on.
+func (l *link) drop() {
+	l.on.Store(false)
+	l.conn.SetWriteDeadline(time.Now())
+	l.writeMu.Lock()
+	defer l.writeMu.Unlock()
+	l.conn.Close()
+}
+
+// end tells an attached caller the final row.
+func (l *link) end(row process.Process) {
+	if !l.attached() {
+		return
+	}
+	raw, err := json.Marshal(row)
+	if err == nil {
+		err = l.send(frameEnd, raw)
+	}
+	if err == nil {
+		l.awaitClose()
+	}
+	l.on.Store(false)
+}
+
+// awaitClose keeps the output directory until the caller has taken the end.
+func (l *link) awaitClose() {
+	for f := range l.messages {
+		if f.kind == 0 {
+			return
+		}
+	}
+}
+
+// fromCaller acts on what the caller of a foreground process says.
+func (s *supervisor) fromCaller(f frame) {
+	switch f.kind {
+	case frameDetach:
+		s.detach()
+	case frameSignal:
+		if len(f.payload) == 1 && s.exited == nil {
+			s.forward(unix.Signal(f.payload[0]))
+		}
+	case frameInput:
+		go s.feed(f.payload)
+	case frameInputEOF:
+		go s.stdin.eof()
+	case frameSize:
+		if s.term != nil && len(f.payload) == 4 {
+			s.term.Resize(int(binary.BigEndian.Uint16(f.payload)), int(binary.BigEndian.Uint16(f.payload[2:])))
+		}
+	case 0:
+		s.orphaned()
+	}
+}
+
+// feed types input of the caller and acknowledges it, so that the caller
+// sends the next piece only when this one has been taken.
+func (s *supervisor) feed(p []byte) {
+	s.stdin.write(p)
+	s.link.send(frameInputAck, nil)
+}
+
+// forward is the child-process bridge of seed 002: the signal reaches the
+// command's whole group, as a terminal would send it.
+func (s *supervisor) forward(sig unix.Signal) {
+	if s.ungrouped {
+		proc.Signal(s.root, sig)
+		return
+	}
+	proc.SignalGroup(s.root, sig)
+}
+
+// detach moves the process to the background. The row is durable before the
+// caller is told, and nothing is streamed after that word. A command that has
+// ended meanwhile is a foreground result, and no answer is given here: the
+// end is the answer.
+func (s *supervisor) detach() {
+	if s.exited != nil {
+		go s.link.listen()
+		return
+	}
+	hit("detaching")
+	if err := s.promote(); err != nil {
+		s.note("go to the background: " + err.Error())
+	}
+	s.link.on.Store(false)
+	// A caller whose own reader is stuck cannot take the answer; it is not
+	// waited for.
+	s.link.conn.SetWriteDeadline(time.Now().Add(detachPatience))
+	s.link.send(frameDetached, nil)
+	s.link.conn.Close()
+	s.link.messages = nil
+}
+
+// orphaned is what happens when the caller died in the foreground: its work
+// goes on in the background, where it can be seen.
+func (s *supervisor) orphaned() {
+	s.link.drop()
+	s.link.messages = nil
+	if s.exited == nil {
+		if err := s.promote(); err != nil {
+			s.note("go to the background: " + err.Error())
+		}
+	}
+}
+
+func (s *supervisor) promote() error {
+	return s.store.Update(context.Background(), func(tx *state.Tx) error { return settle.Promote(tx, s.id) })
+}

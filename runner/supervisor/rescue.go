@@ -1,0 +1,251 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claw/runner/clock"
+	"claw/runner/internal/proc"
+	"claw/runner/internal/pty"
+	"claw/runner/output"
+	"claw/state/process"
+)
+
+// A panic in a supervisor is a bug of claw, and must not cost anybody their
+// work. The program executes itself again in place: the pid, and with it the
+// parenthood of the command and the role of subreaper, stay; so do the open
+// descriptors that the handover names. What was in memory is either in the
+// handover or on disk.
+
+const (
+	resumeVar = "CLAW_SUPERVISE_RESUME"
+	// maxPanics bounds a supervisor that panics at the same spot for ever;
+	// after that it dies, and the process is settled as lost.
+	maxPanics = 5
+	// rescuePatience is how long a re-execution waits for readers to put down
+	// what they hold. The reader that panicked itself never does.
+	rescuePatience = 200 * time.Millisecond
+)
+
+// handover is what a supervisor tells its next incarnation.
+type handover struct {
+	Spec      Spec             `json:"spec"` // without the environment and the command
+	Root      process.Identity `json:"root"`
+	Ungrouped bool             `json:"ungrouped,omitempty"`
+	Forced    process.Reason   `json:"forced,omitempty"`
+	Killing   bool             `json:"killing,omitempty"`
+	LeftMs    int64            `json:"leftMs,omitempty"` // until the deadline; 0 none
+	Exited    *proc.Exit       `json:"exited,omitempty"`
+	Attached  bool             `json:"attached,omitempty"`
+	Panics    int              `json:"panics"`
+	Cursor    string           `json:"cursor,omitempty"`
+
+	Lifeline int   `json:"lifeline"`
+	Conn     int   `json:"conn"` // -1 where there is none, here and below
+	Control  int   `json:"control"`
+	Stdin    int   `json:"stdin"`
+	Master   int   `json:"master"`
+	Slave    int   `json:"slave"`
+	Streams  []int `json:"streams,omitempty"`
+}
+
+// rescue is deferred in every goroutine of a supervisor.
+func rescue(s *supervisor) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	s.note(fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
+	err := s.reexecute()
+	s.note("execute the supervisor again: " + err.Error())
+	os.Exit(2)
+}
+
+// reexecute does not return unless it failed. Other goroutines may still run;
+// their fields are read without a lock, because the one that would hold it
+// may be the one that panicked.
+func (s *supervisor) reexecute() error {
+	h := s.handover()
+	if h.Panics > maxPanics {
+		return fmt.Errorf("%d panics are enough", h.Panics)
+	}
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	var fds [2]int
+	if err := unix.Pipe(fds[:]); err != nil { // inherited on purpose
+		return err
+	}
+	if _, err := unix.Write(fds[1], raw); err != nil {
+		return err
+	}
+	unix.Close(fds[1])
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	tryLock(&s.gate)
+	tryLock(&s.link.writeMu)
+	for _, fd := range h.descriptors() {
+		unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+	}
+	env := append(supervisorEnv(os.Environ()), resumeVar+"="+strconv.Itoa(fds[0]))
+	return syscall.Exec(self, []string{"claw", Command, s.id}, env)
+}
+
+func tryLock(mu interface{ TryLock() bool }) {
+	for end := time.Now().Add(rescuePatience); !mu.TryLock() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+var (
+	_ interface{ TryLock() bool } = (*sync.RWMutex)(nil)
+	_ interface{ TryLock() bool } = (*sync.Mutex)(nil)
+)
+
+func (s *supervisor) handover() handover {
+	h := handover{
+		Spec: s.spec, Root: s.root, Ungrouped: s.ungrouped, Forced: s.forced, Killing: s.killing != nil,
+		Exited: s.exited, Attached: s.link.attached(), Panics: s.panics + 1,
+		Lifeline: int(s.lifeline.Fd()), Conn: -1, Control: -1, Stdin: -1, Master: -1, Slave: -1,
+	}
+	h.Spec.Env, h.Spec.Row.Command, h.Spec.Row.Argv = nil, "", nil
+	if !s.deadline.IsZero() {
+		h.LeftMs = max(1, time.Until(s.deadline).Milliseconds())
+	}
+	if s.link.attached() {
+		h.Conn = int(s.link.conn.Fd())
+	}
+	if s.control != nil {
+		h.Control = int(s.control.file.Fd())
+	}
+	if s.term != nil {
+		h.Master, h.Slave = s.term.Descriptors()
+		h.Cursor = s.term.CursorMode().String()
+		return h
+	}
+	if s.stdin.writable() {
+		h.Stdin = int(s.stdin.file.Fd())
+	}
+	for _, st := range s.streams {
+		h.Streams = append(h.Streams, int(st.file.Fd()))
+	}
+	return h
+}
+
+func (h handover) descriptors() []int {
+	var fds []int
+	for _, fd := range append([]int{h.Lifeline, h.Conn, h.Control, h.Stdin, h.Master, h.Slave}, h.Streams...) {
+		if fd >= 0 {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}
+
+// resume takes a handover up, if there is one.
+func resume() (*supervisor, bool) {
+	fd, err := strconv.Atoi(os.Getenv(resumeVar))
+	if err != nil {
+		return nil, false
+	}
+	os.Unsetenv(resumeVar)
+	f := os.NewFile(uintptr(fd), "handover")
+	defer f.Close()
+	raw, err := io.ReadAll(f)
+	if err != nil {
+		return nil, false
+	}
+	var h handover
+	if json.Unmarshal(raw, &h) != nil {
+		return nil, false
+	}
+	for _, fd := range h.descriptors() {
+		unix.CloseOnExec(fd)
+	}
+	s := h.supervisor()
+	if err := s.open(); err != nil {
+		s.note("resume: " + err.Error())
+		return nil, false
+	}
+	return s, true
+}
+
+// supervisor is the next incarnation before it runs.
+func (h handover) supervisor() *supervisor {
+	s := &supervisor{
+		spec: h.Spec, id: h.Spec.Row.ID, clock: clock.System, panics: h.Panics,
+		lifeline: os.NewFile(uintptr(h.Lifeline), "lock"),
+		root:     h.Root, ungrouped: h.Ungrouped, forced: h.Forced, exited: h.Exited,
+		requests: make(chan request),
+	}
+	s.dir = h.Spec.StateDir + "/processes/" + s.id
+	if h.LeftMs > 0 {
+		s.deadline = time.Now().Add(time.Duration(h.LeftMs) * time.Millisecond)
+	}
+	if h.Exited != nil {
+		s.exited.At = time.Now()
+	}
+	h.reopen(s)
+	if h.Killing {
+		s.resumeKilling = true
+	}
+	return s
+}
+
+// reopen wraps the inherited descriptors.
+func (h handover) reopen(s *supervisor) {
+	if h.Attached {
+		s.link.conn, _ = pollable(h.Conn, "caller")
+	}
+	if h.Control >= 0 {
+		f, _ := pollable(h.Control, "control")
+		s.control = &controlServer{path: ControlPath(s.dir), file: f}
+	}
+	if h.Master >= 0 {
+		s.term, _ = pty.Adopt(h.Master, h.Slave, pty.ParseCursorMode(h.Cursor))
+		s.stdin = &input{file: s.term.Master(), tty: true}
+		s.streams = []*stream{newStream(output.Stdout, s.term.Master())}
+		return
+	}
+	if h.Stdin >= 0 {
+		f, _ := pollable(h.Stdin, "stdin")
+		s.stdin = &input{file: f}
+	}
+	for i, fd := range h.Streams {
+		f, _ := pollable(fd, "stream")
+		s.streams = append(s.streams, newStream(output.Stream(i), f))
+	}
+}
+
+// again goes on supervising after a re-execution.
+func (s *supervisor) again() int {
+	defer rescue(s)
+	proc.Subreaper()
+	if s.exited == nil {
+		s.rootDone = proc.Reap(s.root.PID)
+	}
+	if s.link.conn != nil {
+		s.link.open()
+	}
+	s.acceptRequests()
+	s.drained = s.capture()
+	if s.resumeKilling {
+		s.killing = s.terminate()
+	}
+	if s.exited != nil && s.term != nil {
+		s.term.CloseSlave()
+	}
+	return s.run()
+}

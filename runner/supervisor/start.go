@@ -1,0 +1,238 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claw/runner/internal/proc"
+	"claw/runner/internal/pty"
+	"claw/runner/output"
+	"claw/runner/settle"
+	"claw/state"
+	"claw/state/process"
+)
+
+// start starts the command, reports that it runs and supervises it.
+func (s *supervisor) start() int {
+	defer rescue(s)
+	if err := proc.Subreaper(); err != nil {
+		s.note("become a subreaper: " + err.Error())
+	}
+	s.requests = make(chan request)
+	warnings, err := s.startCommand()
+	if err != nil {
+		return s.couldNotStart(err)
+	}
+	hit("child-started")
+	s.recordStart(warnings)
+	if s.spec.Attached {
+		s.link.open()
+	}
+	s.listenControl()
+	if err := writeJSONFrame(s.link.conn, frameStarted, Started{PID: s.root.PID, Warnings: warnings}); err != nil && !s.spec.Attached {
+		s.note("report the start: " + err.Error())
+	}
+	if !s.spec.Attached {
+		s.link.conn.Close()
+	}
+	hit("started")
+	s.drained = s.capture()
+	return s.run()
+}
+
+// startCommand opens the command's terminal or pipes and starts it.
+func (s *supervisor) startCommand() ([]string, error) {
+	var warnings []string
+	if s.spec.Row.PTY {
+		err := s.startOnTerminal()
+		if err == nil {
+			return nil, nil
+		}
+		if !errors.Is(err, errNoTerminal) {
+			return nil, err
+		}
+		warnings = append(warnings, fmt.Sprintf("Warning: PTY spawn failed (%v); retrying without PTY for %s", err, s.spec.Row.Command))
+	}
+	more, err := s.startOnPipes()
+	return append(warnings, more...), err
+}
+
+var errNoTerminal = errors.New("no terminal")
+
+func (s *supervisor) startOnTerminal() error {
+	term, err := pty.Open(s.spec.Row.Cols, s.spec.Row.Rows)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoTerminal, err)
+	}
+	slave := term.Slave()
+	if err := s.spawnChild([3]*os.File{slave, slave, slave}, true); err != nil {
+		term.Close()
+		return err
+	}
+	s.term = term
+	s.stdin = &input{file: term.Master(), tty: true}
+	s.streams = []*stream{newStream(output.Stdout, term.Master())}
+	return nil
+}
+
+func (s *supervisor) startOnPipes() ([]string, error) {
+	stdout, outEnd, err := capturePipe("stdout")
+	if err != nil {
+		return nil, err
+	}
+	defer outEnd.Close()
+	stderr, errEnd, err := capturePipe("stderr")
+	if err != nil {
+		stdout.Close()
+		return nil, err
+	}
+	defer errEnd.Close()
+	in, err := s.commandStdin()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if err := s.spawnChild([3]*os.File{in, outEnd, errEnd}, false); err != nil {
+		return nil, err
+	}
+	s.streams = []*stream{newStream(output.Stdout, stdout), newStream(output.Stderr, stderr)}
+	if s.ungrouped {
+		return []string{"Warning: the command could not get a session of its own; only it, not what it starts, can be signalled"}, nil
+	}
+	return nil, nil
+}
+
+// commandStdin opens what the command reads.
+func (s *supervisor) commandStdin() (*os.File, error) {
+	switch s.spec.Stdin {
+	case StdinCaller:
+		f := s.callerStdin
+		s.callerStdin = nil
+		return f, nil
+	case StdinOpen:
+		var fds [2]int
+		if err := pipeCloexec(&fds); err != nil {
+			return nil, err
+		}
+		w, err := pollable(fds[1], "stdin")
+		s.stdin = &input{file: w}
+		return os.NewFile(uintptr(fds[0]), "stdin"), err
+	}
+	return os.Open(os.DevNull)
+}
+
+func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
+	row := s.spec.Row
+	pid, grouped, err := proc.Start(proc.StartSpec{
+		Path: s.spec.Path, Argv: row.Argv, Env: append(s.spec.Env, "CLAW_PROCESS_ID="+row.Slug),
+		Dir: row.Cwd, Files: files, Ctty: ctty,
+	})
+	if err != nil {
+		return err
+	}
+	hit("child-forked")
+	s.started(pid, !grouped)
+	return nil
+}
+
+// started notes the identity of the command and begins to wait for it. The
+// child cannot be reaped before its identity is read: only this supervisor
+// reaps it.
+func (s *supervisor) started(pid int, ungrouped bool) {
+	s.ungrouped = ungrouped
+	s.root, _ = proc.Identify(pid)
+	s.root.PID = pid
+	if s.spec.Row.TimeoutMs > 0 {
+		s.deadline = time.Now().Add(time.Duration(s.spec.Row.TimeoutMs) * time.Millisecond)
+	}
+	s.rootDone = proc.Reap(pid)
+}
+
+// recordStart writes the identity of the command into the row. It is not
+// synced: after a power cut there is no command to know about.
+func (s *supervisor) recordStart(warnings []string) {
+	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
+		row, ok, err := state.Processes.Get(tx, s.id)
+		if err != nil || !ok {
+			return err
+		}
+		p := row.Rec
+		p.Phase, p.StartedAt = process.Running, tx.Now()
+		p.Root, p.Ungrouped = s.root, s.ungrouped
+		p.PTY, p.StdinOpen = s.term != nil, s.stdin != nil
+		p.Warnings = append(p.Warnings, warnings...)
+		return state.Processes.Put(tx, s.id, row.Rev, p)
+	}, state.Relaxed())
+	if err != nil {
+		s.note("record the start: " + err.Error())
+	}
+}
+
+// inputEnded makes the end of the input visible in the row.
+func (s *supervisor) inputEnded() {
+	s.store.Update(context.Background(), func(tx *state.Tx) error {
+		row, ok, err := state.Processes.Get(tx, s.id)
+		if err != nil || !ok || !row.Rec.Live() {
+			return err
+		}
+		row.Rec.StdinOpen = false
+		return state.Processes.Put(tx, s.id, row.Rev, row.Rec)
+	}, state.Relaxed())
+}
+
+// couldNotStart ends the row of a command that never ran: 126 or 127 and the
+// reason, for the caller to show. There is no event; the caller knows.
+func (s *supervisor) couldNotStart(cause error) int {
+	exit := process.Outcome(process.Observed{StartError: cause.Error(), StartCode: proc.ShellCode(cause)})
+	var row process.Process
+	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
+		var err error
+		row, err = settle.Conclude(tx, s.id, settle.End{Phase: process.Exited, Exit: exit, At: s.clock.Now(), Shown: true})
+		return err
+	})
+	if err != nil {
+		return tell(s.link.conn, errors.Join(cause, err))
+	}
+	writeJSONFrame(s.link.conn, frameEnd, row)
+	s.out.Close()
+	if !row.Background {
+		os.RemoveAll(s.dir)
+	}
+	return 0
+}
+
+// capturePipe makes the pipe of one output stream. The command's end is
+// opened for reading as well: should the supervisor die, the command meets
+// no SIGPIPE. End of file is not affected, since the command's own reading
+// descriptors go away together with its writing ones.
+func capturePipe(name string) (r, w *os.File, err error) {
+	var fds [2]int
+	if err := pipeCloexec(&fds); err != nil {
+		return nil, nil, err
+	}
+	growPipe(fds[0])
+	both, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fds[1]), unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(fds[1])
+		fds[1] = both
+	}
+	r, err = pollable(fds[0], name)
+	return r, os.NewFile(uintptr(fds[1]), name), err
+}
+
+// note keeps a line about what went wrong inside the supervisor, in
+// processes/ID/supervisor.log; there is nobody to tell.
+func (s *supervisor) note(text string) {
+	f, err := os.OpenFile(filepath.Join(s.dir, "supervisor.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%s %s\n", s.clock.Now().Format(time.RFC3339Nano), text)
+}

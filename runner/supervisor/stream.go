@@ -1,0 +1,134 @@
+package supervisor
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"claw/runner/output"
+)
+
+// readSize is the largest piece read from a pipe at once; pipeSize is what
+// the kernel is asked to hold for a command that writes faster than that.
+const (
+	readSize = 128 << 10
+	pipeSize = 1 << 20
+)
+
+// stream is one captured pipe or terminal.
+type stream struct {
+	which   output.Stream
+	file    *os.File
+	last    atomic.Int64 // when something was last read, nanoseconds since base
+	base    time.Time
+	discard atomic.Bool
+	total   atomic.Int64 // bytes read and handed on
+	owed    int64        // what total must reach: all that was written when the command ended
+}
+
+func newStream(which output.Stream, f *os.File) *stream {
+	return &stream{which: which, file: f, base: time.Now()}
+}
+
+func (st *stream) lastRead() time.Time {
+	if n := st.last.Load(); n != 0 {
+		return st.base.Add(time.Duration(n))
+	}
+	return time.Time{}
+}
+
+// owe notes, when the command has ended, how much it had written that was not
+// read yet. A reader that is slow because the caller is slow gets it all.
+func (st *stream) owe() {
+	rc, err := st.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	rc.Control(func(fd uintptr) {
+		if n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ); err == nil {
+			st.owed = st.total.Load() + int64(n)
+		}
+	})
+}
+
+func (st *stream) paid() bool { return st.total.Load() >= st.owed }
+
+// capture starts one reader per stream and returns a channel that is closed
+// when all have reached their end.
+func (s *supervisor) capture() chan struct{} {
+	var wg sync.WaitGroup
+	for _, st := range s.streams {
+		wg.Go(func() {
+			defer rescue(s)
+			s.read(st)
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	return done
+}
+
+// read copies one stream until its end. A buffer is taken only when there is
+// something to read, so that an idle supervisor holds none.
+func (s *supervisor) read(st *stream) {
+	rc, err := st.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	for {
+		var n int
+		var readErr error
+		err := rc.Read(func(fd uintptr) bool {
+			n, readErr = s.readOnce(st, int(fd))
+			return !errors.Is(readErr, unix.EAGAIN)
+		})
+		if err != nil || (readErr != nil && !errors.Is(readErr, unix.EINTR)) || (n == 0 && readErr == nil) {
+			return // closed; or EIO, the end of a terminal; or end of file
+		}
+	}
+}
+
+// readOnce moves one piece to disk, then to the caller while it is attached:
+// what a caller saw is never more than what was kept. The gate makes reading
+// and keeping one step for a re-execution (rescue.go).
+func (s *supervisor) readOnce(st *stream, fd int) (int, error) {
+	buf := buffers.Get().(*[readSize]byte)
+	defer buffers.Put(buf)
+	s.gate.RLock()
+	n, err := unix.Read(fd, buf[:])
+	if n <= 0 || st.discard.Load() {
+		s.gate.RUnlock()
+		return max(n, 0), err
+	}
+	st.last.Store(int64(time.Since(st.base)))
+	p := s.keep(st.which, buf[:n])
+	s.gate.RUnlock()
+	hit("captured")
+	s.link.stream(st.which, p)
+	st.total.Add(int64(n))
+	return n, nil
+}
+
+// keep takes one piece into the record and returns what is to be seen of it:
+// queries that a program sends to its terminal are answered here and are not
+// output.
+func (s *supervisor) keep(which output.Stream, p []byte) []byte {
+	if s.term != nil {
+		var replies []byte
+		p, replies = s.term.Filter(p)
+		if len(replies) > 0 {
+			go s.stdin.write(replies)
+		}
+	}
+	s.out.Write(which, p)
+	return p
+}
+
+var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}

@@ -1,0 +1,78 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"claw/runner/clock"
+	"claw/runner/internal/proc"
+	"claw/runner/output"
+	"claw/state"
+)
+
+// Main is the hidden subcommand: it supervises one process from its start to
+// its end. It returns the program's exit status, which nobody waits for.
+func Main() int {
+	debug.SetGCPercent(50)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	if s, ok := resume(); ok {
+		return s.again()
+	}
+	conn, err := pollable(connFD, "caller")
+	if err != nil {
+		return 1
+	}
+	spec, files, err := recvSpec(conn)
+	if err != nil {
+		return tell(conn, err)
+	}
+	s, err := adopt(spec, conn, files)
+	if err != nil {
+		return tell(conn, err)
+	}
+	return s.start()
+}
+
+// tell reports what went wrong before the loop runs. A caller that left
+// without a word (end of file) wants nothing.
+func tell(conn *os.File, err error) int {
+	if !errors.Is(err, io.EOF) {
+		writeFrame(conn, frameError, []byte(err.Error()))
+	}
+	return 1
+}
+
+// adopt takes over what the caller sent.
+func adopt(spec Spec, conn *os.File, files []*os.File) (*supervisor, error) {
+	if len(files) == 0 {
+		return nil, errors.New("no life-line came with the specification")
+	}
+	s := &supervisor{spec: spec, id: spec.Row.ID, lifeline: files[0], clock: clock.System}
+	s.link.conn = conn
+	if spec.Stdin == StdinCaller {
+		if len(files) < 2 {
+			return nil, errors.New("no stdin came with the specification")
+		}
+		s.callerStdin = files[1]
+	}
+	return s, s.open()
+}
+
+// open opens what outlives a re-execution only by name.
+func (s *supervisor) open() error {
+	store, err := state.Open(s.spec.StateDir, state.Options{Now: s.clock.Now, Boot: proc.Boot(), UnsafeFS: s.spec.UnsafeFS})
+	if err != nil {
+		return err
+	}
+	s.store, s.dir = store, store.ProcessDir(s.id)
+	s.out, err = output.OpenWriter(s.dir, output.WriterOptions{Cap: s.spec.Row.MaxOutput, Now: s.clock.Now})
+	if err != nil {
+		return fmt.Errorf("open the output of %s: %w", s.spec.Row.Slug, err)
+	}
+	return nil
+}
