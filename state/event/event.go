@@ -1,5 +1,3 @@
-// Package event holds what a session is to be told, and the grammar of exec
-// completions. It has no clock and does no I/O.
 package event
 
 import "time"

@@ -1,5 +1,3 @@
-// Package task holds the ledger row of one piece of detached work and its
-// transition table. It has no clock and does no I/O.
 package task
 
 import "time"
@@ -41,6 +39,12 @@ const (
 	DoneOnly     NotifyPolicy = "done_only"
 	StateChanges NotifyPolicy = "state_changes"
 	Silent       NotifyPolicy = "silent"
+
+	ScopeSession = "session"
+	ScopeSystem  = "system"
+
+	OutcomeSucceeded = "succeeded" // the run finished and its result landed
+	OutcomeBlocked   = "blocked"   // the run finished, but what it was for did not happen
 )
 
 // Task is one row of ledgers/tasks.jsonl, keyed by ID; spec/tasks-recovery.md 1.2.
@@ -53,7 +57,7 @@ type Task struct {
 	Slug                string         `json:"slug,omitempty"`  // the process's slug, for people
 	RequesterSessionKey string         `json:"requesterSessionKey"`
 	OwnerKey            string         `json:"ownerKey"`
-	ScopeKind           string         `json:"scopeKind"` // session or system
+	ScopeKind           string         `json:"scopeKind"` // ScopeSession or ScopeSystem
 	AgentID             string         `json:"agentId,omitempty"`
 	Label               string         `json:"label,omitempty"`
 	Task                string         `json:"task"`
@@ -68,5 +72,5 @@ type Task struct {
 	Error               string         `json:"error,omitempty"`
 	ProgressSummary     string         `json:"progressSummary,omitempty"`
 	TerminalSummary     string         `json:"terminalSummary,omitempty"`
-	TerminalOutcome     string         `json:"terminalOutcome,omitempty"` // succeeded or blocked
+	TerminalOutcome     string         `json:"terminalOutcome,omitempty"` // OutcomeSucceeded or OutcomeBlocked; empty while unknown
 }
