@@ -1,0 +1,181 @@
+package ledger
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"claw/state/internal/vfs"
+)
+
+// Change is one line to be written to one ledger.
+type Change struct {
+	Ledger string
+	Draft  Draft
+}
+
+// stamp is the form of every time in a file.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Pending is a transaction that stands in the journal. Close it in any case.
+type Pending struct {
+	End     int64 // offset in the journal behind the transaction
+	Durable bool  // a checkpoint has made it durable already
+
+	f vfs.File
+}
+
+// Sync makes the transaction durable, and all that stand before it.
+func (p *Pending) Sync() error {
+	if err := p.f.Sync(); err != nil {
+		return &Error{
+			Op: "sync", Path: p.f.Name(), Why: ErrNotDurable.Error() + " (" + reason(err) + ")",
+			Hint: "the change is visible and survives a crash of claw, but perhaps not a power cut; check the disk",
+			Err:  errors.Join(ErrNotDurable, err),
+		}
+	}
+	return nil
+}
+
+// Close lets go of the journal's file.
+func (p *Pending) Close() { p.f.Close() }
+
+// Commit appends one transaction to the journal and repeats its lines in the
+// ledgers. The journal must be the one loaded under the lock, without a tail.
+// Sync of what it returns comes after the lock has been released: the append
+// decides the order, and many writers share one wait for the disk.
+//
+// When the journal cannot take the line whole it is cut back and nothing has
+// changed. What happens to the repetition does not matter: a later write or
+// checkpoint sees the ledger's size and makes it good from the journal.
+func (d *Dir) Commit(j *Journal, changes []Change, now time.Time) (*Pending, error) {
+	ops := draw(j, changes, now)
+	line := append(appendTxn(nil, j.Tx+1, stamp(now), ops), '\n')
+	path := d.file(JournalName)
+	f, err := d.FS.OpenFile(path, os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, Wrap("write", path, err)
+	}
+	if _, err := f.WriteAt(line, j.End); err != nil {
+		_ = f.Truncate(j.End) // if this fails too, the next writer cuts the torn tail
+		f.Close()
+		return nil, Wrap("write", path, err)
+	}
+	if j.Header.Boot == d.Boot {
+		d.repeat(j, ops)
+	}
+	return &Pending{End: j.End + int64(len(line)), f: f}, nil
+}
+
+// draw gives each change its place in its ledger.
+func draw(j *Journal, changes []Change, now time.Time) []Op {
+	at := stamp(now)
+	seqs := make(map[string]int64, len(changes))
+	ops := make([]Op, 0, len(changes))
+	for _, c := range changes {
+		seq, ok := seqs[c.Ledger]
+		if !ok {
+			seq = j.seq(c.Ledger)
+		}
+		seq++
+		seqs[c.Ledger] = seq
+		raw := appendLine(nil, seq, j.Tx+1, at, c.Draft)
+		ops = append(ops, Op{c.Ledger, Line{Seq: seq, Raw: raw}})
+	}
+	return ops
+}
+
+// repeat appends the lines of a transaction to their ledgers, best effort.
+func (d *Dir) repeat(j *Journal, ops []Op) {
+	var names []string
+	lines := make(map[string][]byte, len(ops))
+	for _, op := range ops {
+		names = append(names, op.Ledger)
+		lines[op.Ledger] = append(append(lines[op.Ledger], op.Line.Raw...), '\n')
+	}
+	for _, name := range sortedSet(names) {
+		base := j.Header.base(name)
+		f, err := d.openLedger(name)
+		if err != nil {
+			continue
+		}
+		if end, err := tail(f, base, j.track(name), true); err == nil {
+			_, _ = f.WriteAt(lines[name], end)
+		}
+		f.Close()
+	}
+}
+
+// openLedger opens a ledger for writing and makes it, and its directory, where
+// they do not exist yet.
+func (d *Dir) openLedger(name string) (vfs.File, error) {
+	f, err := d.FS.OpenFile(d.ledgerFile(name), os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := d.mkdir(d.file(LedgersName)); err != nil {
+			return nil, err
+		}
+		return d.FS.OpenFile(d.ledgerFile(name), os.O_RDWR|os.O_CREATE, 0o600)
+	}
+	return f, err
+}
+
+func (d *Dir) mkdir(path string) error {
+	err := d.FS.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// errShort says that checkpointed bytes of a ledger are missing.
+var errShort = errors.New("the ledger is shorter than its last checkpoint")
+
+// tail brings the part of a ledger behind its checkpoint to what the journal
+// holds for it, and gives the offset behind that. With trust, a file of the
+// right length is taken to be right: within one boot only a killed writer can
+// have left it otherwise, and that shows in the length.
+func tail(f vfs.File, base Base, t *track, trust bool) (end int64, err error) {
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end = base.Size
+	if t != nil {
+		end += t.bytes
+	}
+	switch {
+	case st.Size() < base.Size:
+		return 0, errShort
+	case trust && st.Size() == end:
+		return end, nil
+	case !intact(f, base):
+		return 0, errEdited
+	}
+	if err := f.Truncate(base.Size); err != nil {
+		return 0, err
+	}
+	_, err = f.WriteAt(t.join(), base.Size)
+	return end, err
+}
+
+// errEdited says that checkpointed bytes of a ledger have changed.
+var errEdited = errors.New("the ledger has changed since its last checkpoint")
+
+// intact tells whether the checkpointed bytes are those of the checkpoint.
+func intact(f vfs.File, base Base) bool {
+	buf, err := vfs.ReadRange(f, 0, base.Size, maxFile)
+	return err == nil && int64(len(buf)) == base.Size && sum32(0, buf) == base.CRC
+}
+
+// join is the lines of a track as they stand in the ledger.
+func (t *track) join() []byte {
+	if t == nil {
+		return nil
+	}
+	b := make([]byte, 0, t.bytes)
+	for _, l := range t.lines {
+		b = append(append(b, l.Raw...), '\n')
+	}
+	return b
+}

@@ -1,0 +1,115 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"claw/state/event"
+	"claw/state/internal/ledger"
+	"claw/state/process"
+	"claw/state/task"
+)
+
+// Ledger is one kind of record, kept in ledgers/NAME.jsonl.
+type Ledger[T any] struct{ name string }
+
+// The ledgers.
+var (
+	Processes = Ledger[process.Process]{"processes"}
+	Tasks     = Ledger[task.Task]{"tasks"}
+	Events    = Ledger[event.Event]{"events"}
+)
+
+// Name is the name of the ledger's file without its ending.
+func (l Ledger[T]) Name() string { return l.name }
+
+// Row is one record at one revision. Time is when that revision was written.
+type Row[T any] struct {
+	ID   string
+	Rev  int64
+	Time time.Time
+	Rec  T
+}
+
+// Get gives the live record with an id; false when there is none. Records that
+// have moved to the archive are not seen here, see Find.
+func (l Ledger[T]) Get(tx *Tx, id string) (Row[T], bool, error) {
+	t, err := tx.table(l.name)
+	if err != nil {
+		return Row[T]{}, false, err
+	}
+	e, ok := t.rows[id]
+	if !ok || !e.live() {
+		return Row[T]{}, false, nil
+	}
+	r, err := decode[T](l.name, id, e, tx.now)
+	return r, err == nil, err
+}
+
+// All gives the live records in order of id, which for ULIDs is the order of
+// creation. A record that cannot be decoded is left out and is among the
+// transaction's Problems.
+func (l Ledger[T]) All(tx *Tx) ([]Row[T], error) {
+	t, err := tx.table(l.name)
+	if err != nil {
+		return nil, err
+	}
+	ids := t.ids()
+	rows := make([]Row[T], 0, len(ids))
+	for _, id := range ids {
+		r, err := decode[T](l.name, id, t.rows[id], tx.now)
+		if err != nil {
+			tx.problems = append(tx.problems, Problem{
+				Path: "ledgers/" + l.name + ".jsonl", Why: err.Error(), Hint: "correct the record by hand, or use the claw that wrote it", Bytes: t.rows[id].line.Raw,
+			})
+			continue
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// Put writes a record whose current revision is rev, 0 for one that must not
+// exist yet; otherwise it returns a *ConflictError. The record's new revision
+// is rev+1. Fields of the current record that T does not know are kept. A
+// record that has been archived comes back by being put.
+func (l Ledger[T]) Put(tx *Tx, id string, rev int64, rec T) error {
+	return tx.change(l.name, id, rev, func(prev []byte) ([]byte, error) {
+		next, err := ledger.Encode(rec)
+		if err != nil {
+			return nil, fmt.Errorf("write %s/%s: %w", l.name, id, err)
+		}
+		if prev != nil {
+			next = ledger.Carry[T](prev, next)
+		}
+		if len(next) > ledger.MaxRecord {
+			return nil, &Error{Op: "write", Path: l.name + "/" + id, Why: fmt.Sprintf("the record has %d bytes, at most %d are allowed", len(next), ledger.MaxRecord), Hint: "shorten what is to be kept", Err: ErrTooLarge}
+		}
+		return next, nil
+	})
+}
+
+// Delete removes a record whose current revision is rev, else it returns a
+// *ConflictError.
+func (l Ledger[T]) Delete(tx *Tx, id string, rev int64) error {
+	if rev == 0 {
+		return fmt.Errorf("delete %s/%s: revision 0 does not exist", l.name, id)
+	}
+	return tx.change(l.name, id, rev, func([]byte) ([]byte, error) { return nil, nil })
+}
+
+func decode[T any](name, id string, e entry, now time.Time) (Row[T], error) {
+	r := Row[T]{ID: id, Rev: e.rev(), Time: now}
+	if e.draft == nil {
+		r.Time = e.line.Time()
+	}
+	record, _, err := e.open()
+	if err == nil {
+		err = json.Unmarshal(record, &r.Rec)
+	}
+	if err != nil {
+		return r, ledger.Damaged("read", name+"/"+id, err.Error())
+	}
+	return r, nil
+}
