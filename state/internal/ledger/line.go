@@ -33,9 +33,10 @@ type Line struct {
 type kind uint8
 
 const (
-	live     kind = iota
-	deleted       // the record was removed
-	archived      // the record lies in archive/NAME/DAY.jsonl
+	nothing kind = iota // the zero Line
+	live
+	deleted  // the record was removed
+	archived // the record lies in archive/NAME/DAY.jsonl
 )
 
 const (
@@ -222,6 +223,7 @@ func (l *Line) looseBody(f map[string]json.RawMessage) error {
 		if skipObject(f["record"]) != len(f["record"]) {
 			return errNoObject
 		}
+		l.kind = live
 		l.body = append(append(slices.Clip(l.body), keyRecord...), f["record"]...)
 	case string(f["deleted"]) == "true":
 		l.kind = deleted
