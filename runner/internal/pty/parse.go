@@ -7,7 +7,8 @@ type parseState uint8
 
 const (
 	ground         parseState = iota // plain text
-	inEscape                         // after ESC and its intermediate bytes
+	inEscape                         // after ESC
+	inIntermediate                   // after ESC and intermediate bytes: the next other byte ends it
 	inCSI                            // after ESC [
 	inString                         // in OSC, DCS, SOS, PM or APC
 	inStringEscape                   // ESC in such a string: an end, if \ follows
@@ -32,6 +33,8 @@ func (r *Responder) parse(b byte) {
 		}
 	case inEscape:
 		r.parseEscape(b)
+	case inIntermediate:
+		r.parseIntermediate(b)
 	case inCSI:
 		r.parseCSI(b)
 	case inString, inStringEscape:
@@ -39,20 +42,32 @@ func (r *Responder) parse(b byte) {
 	}
 }
 
-// parseEscape reads the byte after ESC. Other C0 characters act at once and do
-// not end the sequence, 0x20 to 0x2f are its intermediate bytes.
+// parseEscape reads the byte after ESC. C0 characters act at once and do not
+// end the sequence, 0x20 to 0x2f are intermediate bytes.
 func (r *Responder) parseEscape(b byte) {
 	switch {
 	case b == '[':
 		r.state, r.n = inCSI, 0
 	case strings.IndexByte("]PX^_", b) >= 0:
 		r.state = inString
-	case b < 0x30: // C0 (ESC too: it begins anew), or an intermediate byte
+	case b < 0x20: // C0; ESC too, it begins anew
+	case b < 0x30:
+		r.state = inIntermediate
 	default:
 		if b == 'c' { // full reset
 			r.cursor.Store(uint32(CursorNormal))
 			r.paste.Store(false)
 		}
+		r.state = ground
+	}
+}
+
+// parseIntermediate waits for the end of a sequence such as ESC ( B.
+func (r *Responder) parseIntermediate(b byte) {
+	switch {
+	case b == esc:
+		r.state = inEscape
+	case b >= 0x30:
 		r.state = ground
 	}
 }
