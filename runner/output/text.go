@@ -1,6 +1,7 @@
 package output
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -47,12 +48,15 @@ func (d *Decoder) Append(dst, p []byte) []byte {
 		dst, p = d.complete(dst, p)
 	}
 	for len(p) > 0 {
-		if d.mode == ground {
+		switch d.mode {
+		case ground:
 			n := plain(p)
-			dst = append(dst, p[:n]...)
-			if p = p[n:]; len(p) == 0 {
-				break
-			}
+			dst, p = append(dst, p[:n]...), p[n:]
+		case csi:
+			p = p[parameters(p):]
+		}
+		if len(p) == 0 {
+			break
 		}
 		r, n := rune(p[0]), 1
 		if r >= utf8.RuneSelf {
@@ -98,14 +102,43 @@ func (d *Decoder) Flush(dst []byte) []byte {
 	return dst
 }
 
-// plain is how many bytes at the start of p are text as they stand.
+// plain is how many bytes at the start of p are text as they stand. It looks
+// at eight at a time while all of them are printable ASCII.
 func plain(p []byte) int {
-	for i, c := range p {
-		if c < 0x20 && c != '\n' && c != '\r' && c != '\t' || c >= del {
-			return i
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		x := binary.LittleEndian.Uint64(p[i:])
+		control := (x - 0x20*ones) &^ x // top bit of a byte below 20
+		y := x ^ del*ones
+		deleted := (y - ones) &^ y // top bit of a byte that is 7f
+		if (x|control|deleted)&tops == 0 {
+			continue
 		}
+		for _, c := range p[i : i+8] {
+			if !isPlain(c) {
+				return i
+			}
+			i++
+		}
+		i -= 8
 	}
-	return len(p)
+	for ; i < len(p) && isPlain(p[i]); i++ {
+	}
+	return i
+}
+
+func isPlain(c byte) bool {
+	return c >= 0x20 && c < del || c == '\n' || c == '\r' || c == '\t'
+}
+
+// parameters is how many bytes at the start of p cannot end a CSI sequence.
+func parameters(p []byte) int {
+	i := 0
+	for i < len(p) && p[i] >= 0x20 && p[i] < 0x40 {
+		i++
+	}
+	return i
 }
 
 // badPrefix is the length of the longest start of p that could have become a
@@ -219,10 +252,22 @@ func appendVisible(dst []byte, r rune) []byte {
 		return append(dst, byte(r))
 	case r < 0x20, r >= del && r <= 0x9f:
 		return append(dst, '\\', 'x', hex[r>>4], hex[r&15])
-	case r >= utf8.RuneSelf && unicode.Is(unicode.Cf, r):
+	case isFormat(r):
 		return dst
 	}
 	return utf8.AppendRune(dst, r)
+}
+
+// isFormat tells the invisible characters of the Unicode category Cf (ZWJ,
+// BOM, soft hyphen, bidi marks). Most text is decided without the table.
+func isFormat(r rune) bool {
+	switch {
+	case r < 0x600:
+		return r == 0xad
+	case r >= 0x2070 && r < 0xfeff:
+		return false
+	}
+	return unicode.Is(unicode.Cf, r)
 }
 
 // State is a Decoder between two calls, to be stored.
@@ -258,7 +303,7 @@ func Sanitize(p []byte) string {
 }
 
 // LooksBinary tells bytes that are no text in any sense (pain B06): more than
-// a tenth of them, and not just a few, are NUL, other control characters that
+// a fifth of them, and not just a few, are NUL, other control characters that
 // text does not use, or not UTF-8. Such output is shown in base64 as well.
 func LooksBinary(p []byte) bool {
 	bad := 0
@@ -272,5 +317,5 @@ func LooksBinary(p []byte) bool {
 		}
 		rest = rest[n:]
 	}
-	return bad >= 8 && bad*10 > len(p)
+	return bad >= 8 && bad*5 > len(p)
 }
