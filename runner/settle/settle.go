@@ -12,6 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"claw/runner/clock"
 	"claw/runner/internal/proc"
 	"claw/runner/output"
 	"claw/state"
@@ -47,10 +48,11 @@ func Conclude(tx *state.Tx, id string, end End) (process.Process, error) {
 	exit := end.Exit
 	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, end.At
 	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
-	if err := finishTask(tx, p); err != nil {
+	// The event comes first: the task says what became of telling the session.
+	if err := queueEvent(tx, &p, end.Shown); err != nil {
 		return p, err
 	}
-	if err := queueEvent(tx, &p, end.Shown); err != nil {
+	if err := finishTask(tx, p); err != nil {
 		return p, err
 	}
 	return p, state.Processes.Put(tx, id, row.Rev, p)
@@ -75,9 +77,7 @@ func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {
 	if queue, _ := event.ShouldQueue(*p); !queue || shown {
 		return nil
 	}
-	e := event.FromProcess(*p)
-	e.ID = ulid.MustNew(ulid.Timestamp(tx.Now()), rand.Reader).String()
-	e.CreatedAt = tx.Now()
+	e := event.Completion(newID(tx.Now()), *p, tx.Now())
 	p.EventID = e.ID
 	return state.Events.Put(tx, e.ID, 0, e)
 }
@@ -178,10 +178,12 @@ func Promote(tx *state.Tx, id string) error {
 // p in the same transaction.
 func AddTask(tx *state.Tx, p *process.Process) error {
 	p.Background, p.BackgroundedAt = true, tx.Now()
-	t := task.FromProcess(*p)
-	t.ID = ulid.MustNew(ulid.Timestamp(tx.Now()), rand.Reader).String()
-	p.TaskID = t.ID
-	return state.Tasks.Put(tx, t.ID, 0, t)
+	p.TaskID = newID(tx.Now())
+	return state.Tasks.Put(tx, p.TaskID, 0, task.FromProcess(*p))
+}
+
+func newID(now time.Time) string {
+	return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
 }
 
 // inferred is the end of a process whose supervisor died: no exit code, the
@@ -198,7 +200,7 @@ func inferred(store *state.Store, p process.Process, now time.Time) End {
 	}
 	defer r.Close()
 	end.Totals = r.Totals()
-	end.Tail = r.Tail(2000)
+	end.Tail = r.Tail(process.TailChars)
 	if last := r.LastAt(); !last.IsZero() && last.After(p.CreatedAt) && len(end.Leftover) == 0 {
 		end.At = last
 	}
@@ -213,4 +215,28 @@ func lostText(p process.Process) string {
 		return "the machine went down while it was running; its exit code is not known"
 	}
 	return "its supervisor died before the command ended; the exit code is not known"
+}
+
+// Survivors are what p left behind and what is still alive of it.
+func Survivors(p process.Process) []process.Leftover {
+	var alive []process.Leftover
+	for _, l := range p.Leftover {
+		if proc.Alive(l.Identity) {
+			alive = append(alive, l)
+		}
+	}
+	return alive
+}
+
+// EndLeftover ends what p left behind, TERM first and KILL after the grace,
+// and returns what it could not end.
+func EndLeftover(ctx context.Context, c clock.Clock, p process.Process) []process.Identity {
+	timing := proc.Timing{Grace: proc.DefaultGrace, Settle: proc.DefaultSettle}
+	mark := proc.Mark{Key: proc.RunVar, Value: p.ID}
+	var left []process.Identity
+	for _, l := range Survivors(p) {
+		target := proc.Target{Root: l.Identity, Ungrouped: l.Identity != p.Root || p.Ungrouped, Mark: mark}
+		left = append(left, proc.Terminate(ctx, c, target, timing, nil)...)
+	}
+	return left
 }

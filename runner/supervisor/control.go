@@ -165,10 +165,9 @@ func (s *supervisor) ask(ask Ask) Answer {
 	case OpWrite:
 		return s.answerWrite(ask)
 	case OpSubmit:
-		return s.typed([]byte{pty.Submit}, nil)
+		return s.typed([]byte(pty.Submit), nil)
 	case OpPaste:
-		data, _ := pty.Paste(ask.Text, ask.Bracketed)
-		return s.typed(data, nil)
+		return s.answerPaste(ask)
 	case OpSendKeys:
 		return s.answerKeys(ask)
 	case OpKill:
@@ -210,22 +209,39 @@ func (s *supervisor) answerWrite(ask Ask) Answer {
 	return a
 }
 
-func (s *supervisor) answerKeys(ask Ask) Answer {
-	mode := pty.CursorUnknown
-	if s.term != nil {
-		mode = s.term.CursorMode()
-	}
-	if ask.CursorMode != "" {
-		mode = pty.ParseCursorMode(ask.CursorMode)
-	}
-	data, warnings, err := pty.EncodeKeys(pty.KeyRequest{Literal: ask.Literal, Hex: ask.Hex, Keys: ask.Keys, Mode: mode})
-	switch {
-	case errors.Is(err, pty.ErrCursorModeUnknown):
-		return refuse(CodeCursorMode, err.Error())
-	case err != nil:
+func (s *supervisor) answerPaste(ask Ask) Answer {
+	pasted, err := pty.Paste(ask.Text, ask.Bracketed)
+	if err != nil {
 		return refuse(CodeNoKeys, err.Error())
 	}
-	return s.typed(data, warnings)
+	var warnings []string
+	if pasted.Stripped > 0 {
+		warnings = []string{fmt.Sprintf("%d end-of-paste sequences were taken out of the text", pasted.Stripped)}
+	}
+	return s.typed(pasted.Bytes, warnings)
+}
+
+// answerKeys encodes for the cursor-key mode that the program has asked for.
+// One that has printed something and never asked means normal.
+func (s *supervisor) answerKeys(ask Ask) Answer {
+	keys := pty.Keys{Literal: ask.Literal, Hex: ask.Hex, Keys: ask.Keys, Mode: pty.CursorNormal}
+	if s.term != nil {
+		keys.Mode = s.responder.CursorMode()
+		if s.out.Totals().Bytes > 0 {
+			keys.Assume = pty.CursorNormal
+		}
+	}
+	if mode, ok := pty.ParseCursorMode(ask.CursorMode); ok {
+		keys.Mode = mode
+	}
+	encoded, err := keys.Encode()
+	switch {
+	case errors.Is(err, pty.ErrCursorMode):
+		return refuse(CodeCursorMode, err.Error())
+	case err != nil:
+		return Answer{Code: CodeNoKeys, Error: err.Error(), Warnings: encoded.Warnings}
+	}
+	return s.typed(encoded.Bytes, encoded.Warnings)
 }
 
 func (s *supervisor) typed(data []byte, warnings []string) Answer {

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -19,11 +20,17 @@ var (
 	errNotRead     = errors.New("the program does not read its input")
 )
 
+// writer is a pipe, or the master of a terminal.
+type writer interface {
+	io.WriteCloser
+	SetWriteDeadline(time.Time) error
+}
+
 // input is what can be typed into a command: a pipe, or a terminal. It is
 // safe for concurrent use.
 type input struct {
 	mu     sync.Mutex
-	file   *os.File
+	file   writer
 	tty    bool
 	closed bool
 }
@@ -55,7 +62,7 @@ func (in *input) eof() error {
 		return errInputClosed
 	}
 	if in.tty {
-		if _, err := in.write([]byte{pty.EOF}); err != nil {
+		if _, err := in.write([]byte(pty.EOF)); err != nil {
 			return err
 		}
 	}

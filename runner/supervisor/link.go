@@ -158,7 +158,7 @@ func (s *supervisor) forward(sig unix.Signal) {
 		proc.Signal(s.root, sig)
 		return
 	}
-	proc.SignalGroup(s.root, sig)
+	proc.SignalGroup(s.root, sig, nil)
 }
 
 // detach moves the process to the background. The row is durable before the

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// grace is the time between TERM and KILL; spec/exec-process.md 1.7.
-	grace = 5 * time.Second
 	// settleQuiet is how long output must have been silent after the command
 	// has ended before a descendant that holds the pipe is no longer waited for.
 	settleQuiet = 250 * time.Millisecond
 	// settleCeiling bounds that wait for a descendant that never falls silent
 	// (pains B04).
 	settleCeiling = time.Second
+	// reaperLag is how long the reaper may take to find that no child is left.
+	reaperLag = 2 * time.Millisecond
 )
 
 // supervisor owns one process. Its fields belong to the goroutine of run,
@@ -43,17 +43,19 @@ type supervisor struct {
 	link        link     // to the caller while it is attached
 
 	root      process.Identity
-	term      *pty.PTY // nil without a PTY
-	stdin     *input   // nil when nothing can be written
+	term      *pty.PTY // nil without a PTY; what it shows goes through responder
+	responder pty.Responder
+	stdin     *input // nil when nothing can be written
 	streams   []*stream
-	deadline  time.Time    // monotonic; zero: none
-	ungrouped bool         // the command shares our session: signal it alone
-	gate      sync.RWMutex // readers hold it while a piece is between pipe and disk
+	deadline  time.Duration // on the monotonic clock; 0: none
+	ungrouped bool          // the command shares our session: signal it alone
+	gate      sync.RWMutex  // readers hold it while a piece is between pipe and disk
 
 	forced   process.Reason // the first forced reason wins
 	killing  *termination   // nil until somebody asked for the end
-	exited   *proc.Exit     // set once the command itself was reaped
-	rootDone chan proc.Exit
+	exited   *proc.Status   // set once the command itself was reaped
+	exitedAt time.Duration  // when that was seen
+	reaper   *proc.Reaper
 	drained  chan struct{} // closed when every stream has reached its end
 	requests chan request  // from the control server
 	control  *controlServer
@@ -67,16 +69,16 @@ type supervisor struct {
 func (s *supervisor) run() int {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT)
-	timer := newAlarm()
+	timer := newAlarm(s.clock)
 	defer timer.stop()
 	trim := time.AfterFunc(trimAfter, trimMemory)
 	defer trim.Stop()
 	for !s.over() {
 		timer.set(s.nextInstant())
 		select {
-		case x := <-s.rootDone:
+		case x := <-s.reaper.Exit():
 			s.rootEnded(x)
-		case <-s.drainedIfEnded():
+		case <-s.drained:
 			s.drained = nil
 		case req := <-s.requests:
 			s.serve(req)
@@ -85,8 +87,8 @@ func (s *supervisor) run() int {
 		case <-signals:
 			s.cancel(process.ReasonManualCancel)
 		case <-s.killing.doneChan():
-			s.killing.finished()
-		case <-timer.c:
+			s.killing.over, s.killing.endedAt = true, s.clock.Elapsed()
+		case <-timer.timer.C():
 			s.elapsed()
 		}
 	}
@@ -99,18 +101,18 @@ func (s *supervisor) over() bool {
 	if s.exited == nil {
 		return false
 	}
-	if s.drained == nil {
-		return s.killing == nil || s.killing.over
-	}
-	if s.killing != nil && !s.killing.over {
+	if s.killing.pending() {
 		return false // TERM, grace, KILL own the wait
 	}
-	now := time.Now()
-	quiet := now.Sub(s.lastSign()) >= settleQuiet
+	if s.drained == nil {
+		return true
+	}
+	now := s.clock.Elapsed()
+	quiet := now-s.lastSign() >= settleQuiet
 	if s.killing != nil {
 		return quiet
 	}
-	return s.paid() && (quiet || now.Sub(s.exitedAt()) >= settleCeiling)
+	return s.paid() && (quiet || now-s.exitedAt >= settleCeiling)
 }
 
 // paid tells that everything written before the command ended has been read.
@@ -123,63 +125,56 @@ func (s *supervisor) paid() bool {
 	return true
 }
 
-func (s *supervisor) exitedAt() time.Time { return s.exited.At }
-
 // lastSign is the last moment at which output came or the command (or the
 // killing of its descendants) ended.
-func (s *supervisor) lastSign() time.Time {
-	last := s.exitedAt()
-	if s.killing != nil && s.killing.endedAt.After(last) {
-		last = s.killing.endedAt
+func (s *supervisor) lastSign() time.Duration {
+	last := s.exitedAt
+	if s.killing != nil {
+		last = max(last, s.killing.endedAt)
 	}
 	for _, st := range s.streams {
-		if t := st.lastRead(); t.After(last) {
-			last = t
-		}
+		last = max(last, st.lastRead())
 	}
 	return last
 }
 
-// nextInstant is when run must look again if nothing happens; zero: never.
-func (s *supervisor) nextInstant() time.Time {
-	if s.exited != nil && s.drained != nil && (s.killing == nil || s.killing.over) {
-		next := s.lastSign().Add(settleQuiet)
-		if !s.paid() {
-			return time.Now().Add(settleQuiet)
-		}
-		if ceiling := s.exitedAt().Add(settleCeiling); ceiling.Before(next) {
-			next = ceiling
-		}
-		return next
-	}
-	if s.exited == nil && s.forced == "" {
+// nextInstant is when run must look again if nothing happens; 0: never.
+func (s *supervisor) nextInstant() time.Duration {
+	switch {
+	case s.exited == nil && s.forced == "":
 		return s.deadline
+	case s.exited == nil || s.drained == nil || s.killing.pending():
+		return 0
+	case !s.paid():
+		return s.clock.Elapsed() + settleQuiet
 	}
-	return time.Time{}
+	return min(s.lastSign()+settleQuiet, max(s.exitedAt+settleCeiling, s.clock.Elapsed()+time.Millisecond))
 }
 
 // elapsed handles the deadline; the settle instants are read by over.
 func (s *supervisor) elapsed() {
-	if s.exited == nil && s.pastDeadline() {
+	if s.exited == nil && s.pastDeadline(s.clock.Elapsed()) {
 		s.cancel(process.ReasonOverallTimeout)
 	}
 }
 
-func (s *supervisor) pastDeadline() bool {
-	return !s.deadline.IsZero() && !time.Now().Before(s.deadline)
+func (s *supervisor) pastDeadline(at time.Duration) bool {
+	return s.deadline != 0 && at >= s.deadline
 }
 
-// drainedIfEnded is nil, and so never ready, once it has been seen.
-func (s *supervisor) drainedIfEnded() <-chan struct{} { return s.drained }
-
-func (s *supervisor) rootEnded(x proc.Exit) {
-	s.exited = &x
+// rootEnded notes the end of the command. A later incarnation may hear of it
+// a second time, as lost.
+func (s *supervisor) rootEnded(x proc.Status) {
+	if s.exited != nil {
+		return
+	}
+	s.exited, s.exitedAt = &x, s.clock.Elapsed()
 	hit("child-exited")
 	for _, st := range s.streams {
 		st.owe()
 	}
 	if s.term != nil {
-		s.term.CloseSlave()
+		s.term.Hangup(settleQuiet)
 	}
 	if s.stdin != nil {
 		s.stdin.close()
@@ -219,7 +214,7 @@ func (s *supervisor) finish() int {
 func (s *supervisor) conclude(left []process.Leftover) process.Process {
 	end := settle.End{
 		Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(),
-		Totals: s.out.Totals(), Tail: s.out.Tail(tailChars), Leftover: left,
+		Totals: s.out.Totals(), Tail: s.out.Tail(process.TailChars), Leftover: left,
 	}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Minute) {
 		row, err := s.writeEnd(end)
@@ -227,11 +222,9 @@ func (s *supervisor) conclude(left []process.Leftover) process.Process {
 			return row
 		}
 		s.note("write the end: " + err.Error())
-		time.Sleep(wait)
+		clock.Sleep(context.Background(), s.clock, wait)
 	}
 }
-
-const tailChars = 2000
 
 func (s *supervisor) writeEnd(end settle.End) (process.Process, error) {
 	var row process.Process
@@ -252,25 +245,38 @@ func (s *supervisor) writeEnd(end settle.End) (process.Process, error) {
 	return row, err
 }
 
+// outcome classifies what was seen of the end.
 func (s *supervisor) outcome() process.Exit {
-	return process.Outcome(process.Observed{
-		Code: s.exited.Code, Signal: s.exited.Signal, Forced: s.forced,
-		DeadlinePassed: s.forced == "" && !s.deadline.IsZero() && !s.exited.At.Before(s.deadline),
-	})
+	o := process.Observed{Forced: s.forced, OverallDue: s.forced == "" && s.pastDeadline(s.exitedAt)}
+	switch x := s.exited; {
+	case x.Lost:
+	case x.Signal != 0:
+		o.Signal, o.Core = proc.SignalName(x.Signal), x.Core
+	default:
+		o.Exited, o.Code = true, x.Code
+	}
+	return *process.Classify(o)
 }
 
 // leftover lists what the command left behind. As a subreaper the supervisor
-// has every orphan as its child, so without children there is nothing to look
-// for and /proc is not read.
+// has every orphan as its child, so with no child left there is nothing to
+// look for and /proc is not read.
 func (s *supervisor) leftover() []process.Leftover {
-	if !proc.HaveChildren() {
-		return nil
+	soon := s.clock.NewTimer(reaperLag)
+	defer soon.Stop()
+	select {
+	case <-s.reaper.Done():
+		if orphansAreOurs {
+			return nil
+		}
+	case <-soon.C():
 	}
-	var left []process.Leftover
-	for _, id := range proc.Tree(proc.Self(), s.root) {
-		left = append(left, process.Leftover{Identity: id, Command: proc.CommandLine(id.PID)})
-	}
-	return left
+	return proc.Describe(s.target().Find())
+}
+
+// target is the command and everything that can be proved to be its own.
+func (s *supervisor) target() proc.Target {
+	return proc.Target{Root: s.root, Under: proc.Self(), Ungrouped: s.ungrouped, Mark: proc.Mark{Key: proc.RunVar, Value: s.id}}
 }
 
 // linger keeps the read ends of the pipes open, discarding what comes, while

@@ -59,3 +59,7 @@ func viaDirectory(dir string, fn func(string) error) error {
 	defer os.Chdir(back)
 	return fn("control")
 }
+
+// orphansAreOurs tells whether what the command leaves behind becomes a child
+// of its supervisor.
+const orphansAreOurs = false

@@ -28,3 +28,7 @@ func viaDirectory(dir string, fn func(string) error) error {
 	defer unix.Close(fd)
 	return fn(fmt.Sprintf("/proc/self/fd/%d/control", fd))
 }
+
+// orphansAreOurs tells whether what the command leaves behind becomes a child
+// of its supervisor.
+const orphansAreOurs = true

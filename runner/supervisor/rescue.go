@@ -44,7 +44,7 @@ type handover struct {
 	Forced    process.Reason   `json:"forced,omitempty"`
 	Killing   bool             `json:"killing,omitempty"`
 	LeftMs    int64            `json:"leftMs,omitempty"` // until the deadline; 0 none
-	Exited    *proc.Exit       `json:"exited,omitempty"`
+	Exited    *proc.Status     `json:"exited,omitempty"`
 	Attached  bool             `json:"attached,omitempty"`
 	Panics    int              `json:"panics"`
 	Cursor    string           `json:"cursor,omitempty"`
@@ -121,8 +121,8 @@ func (s *supervisor) handover() handover {
 		Lifeline: int(s.lifeline.Fd()), Conn: -1, Control: -1, Stdin: -1, Master: -1, Slave: -1,
 	}
 	h.Spec.Env, h.Spec.Row.Command, h.Spec.Row.Argv = nil, "", nil
-	if !s.deadline.IsZero() {
-		h.LeftMs = max(1, time.Until(s.deadline).Milliseconds())
+	if s.deadline != 0 {
+		h.LeftMs = max(1, (s.deadline - s.clock.Elapsed()).Milliseconds())
 	}
 	if s.link.attached() {
 		h.Conn = int(s.link.conn.Fd())
@@ -132,16 +132,23 @@ func (s *supervisor) handover() handover {
 	}
 	if s.term != nil {
 		h.Master, h.Slave = s.term.Descriptors()
-		h.Cursor = s.term.CursorMode().String()
+		h.Cursor = s.responder.CursorMode().String()
 		return h
 	}
 	if s.stdin.writable() {
-		h.Stdin = int(s.stdin.file.Fd())
+		h.Stdin = descriptor(s.stdin.file)
 	}
 	for _, st := range s.streams {
-		h.Streams = append(h.Streams, int(st.file.Fd()))
+		h.Streams = append(h.Streams, descriptor(st.file))
 	}
 	return h
+}
+
+func descriptor(f any) int {
+	if f, ok := f.(*os.File); ok {
+		return int(f.Fd())
+	}
+	return -1
 }
 
 func (h handover) descriptors() []int {
@@ -185,17 +192,14 @@ func resume() (*supervisor, bool) {
 // supervisor is the next incarnation before it runs.
 func (h handover) supervisor() *supervisor {
 	s := &supervisor{
-		spec: h.Spec, id: h.Spec.Row.ID, clock: clock.System, panics: h.Panics,
+		spec: h.Spec, id: h.Spec.Row.ID, clock: clock.New(), panics: h.Panics,
 		lifeline: os.NewFile(uintptr(h.Lifeline), "lock"),
 		root:     h.Root, ungrouped: h.Ungrouped, forced: h.Forced, exited: h.Exited,
 		requests: make(chan request),
 	}
 	s.dir = h.Spec.StateDir + "/processes/" + s.id
 	if h.LeftMs > 0 {
-		s.deadline = time.Now().Add(time.Duration(h.LeftMs) * time.Millisecond)
-	}
-	if h.Exited != nil {
-		s.exited.At = time.Now()
+		s.deadline = s.clock.Elapsed() + time.Duration(h.LeftMs)*time.Millisecond
 	}
 	h.reopen(s)
 	if h.Killing {
@@ -214,9 +218,12 @@ func (h handover) reopen(s *supervisor) {
 		s.control = &controlServer{path: ControlPath(s.dir), file: f}
 	}
 	if h.Master >= 0 {
-		s.term, _ = pty.Adopt(h.Master, h.Slave, pty.ParseCursorMode(h.Cursor))
-		s.stdin = &input{file: s.term.Master(), tty: true}
-		s.streams = []*stream{newStream(output.Stdout, s.term.Master())}
+		s.term, _ = pty.Adopt(h.Master, h.Slave)
+		if mode, ok := pty.ParseCursorMode(h.Cursor); ok {
+			s.responder.Resume(mode)
+		}
+		s.stdin = &input{file: s.term, tty: true}
+		s.streams = []*stream{newStream(output.Stdout, s.term)}
 		return
 	}
 	if h.Stdin >= 0 {
@@ -233,9 +240,7 @@ func (h handover) reopen(s *supervisor) {
 func (s *supervisor) again() int {
 	defer rescue(s)
 	proc.Subreaper()
-	if s.exited == nil {
-		s.rootDone = proc.Reap(s.root.PID)
-	}
+	s.reaper = proc.Reap(s.root)
 	if s.link.conn != nil {
 		s.link.open()
 	}
@@ -245,7 +250,7 @@ func (s *supervisor) again() int {
 		s.killing = s.terminate()
 	}
 	if s.exited != nil && s.term != nil {
-		s.term.CloseSlave()
+		s.term.Hangup(settleQuiet)
 	}
 	return s.run()
 }

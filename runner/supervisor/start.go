@@ -76,8 +76,8 @@ func (s *supervisor) startOnTerminal() error {
 		return err
 	}
 	s.term = term
-	s.stdin = &input{file: term.Master(), tty: true}
-	s.streams = []*stream{newStream(output.Stdout, term.Master())}
+	s.stdin = &input{file: term, tty: true}
+	s.streams = []*stream{newStream(output.Stdout, term)}
 	return nil
 }
 
@@ -129,29 +129,25 @@ func (s *supervisor) commandStdin() (*os.File, error) {
 
 func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
 	row := s.spec.Row
-	pid, grouped, err := proc.Start(proc.StartSpec{
-		Path: s.spec.Path, Argv: row.Argv, Env: append(s.spec.Env, "CLAW_PROCESS_ID="+row.Slug),
-		Dir: row.Cwd, Files: files, Ctty: ctty,
+	child, err := proc.Start(proc.StartSpec{
+		Path: s.spec.Path, Argv: row.Argv, Dir: row.Cwd, Files: files, NewSession: true, Ctty: ctty,
+		Env: append(s.spec.Env, "CLAW_PROCESS_ID="+row.Slug, proc.RunVar+"="+s.id),
 	})
 	if err != nil {
 		return err
 	}
 	hit("child-forked")
-	s.started(pid, !grouped)
+	s.started(child)
 	return nil
 }
 
-// started notes the identity of the command and begins to wait for it. The
-// child cannot be reaped before its identity is read: only this supervisor
-// reaps it.
-func (s *supervisor) started(pid int, ungrouped bool) {
-	s.ungrouped = ungrouped
-	s.root, _ = proc.Identify(pid)
-	s.root.PID = pid
-	if s.spec.Row.TimeoutMs > 0 {
-		s.deadline = time.Now().Add(time.Duration(s.spec.Row.TimeoutMs) * time.Millisecond)
+// started begins to wait for the command and for its deadline.
+func (s *supervisor) started(child proc.Child) {
+	s.root, s.ungrouped = child.Identity, child.Ungrouped
+	if ms := s.spec.Row.TimeoutMs; ms > 0 {
+		s.deadline = s.clock.Elapsed() + time.Duration(ms)*time.Millisecond
 	}
-	s.rootDone = proc.Reap(pid)
+	s.reaper = proc.Reap(s.root)
 }
 
 // recordStart writes the identity of the command into the row. It is not
@@ -189,7 +185,7 @@ func (s *supervisor) inputEnded() {
 // couldNotStart ends the row of a command that never ran: 126 or 127 and the
 // reason, for the caller to show. There is no event; the caller knows.
 func (s *supervisor) couldNotStart(cause error) int {
-	exit := process.Outcome(process.Observed{StartError: cause.Error(), StartCode: proc.ShellCode(cause)})
+	exit := *process.Classify(process.Observed{SpawnError: cause.Error(), SpawnCode: startCode(cause)})
 	var row process.Process
 	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
 		var err error
@@ -205,6 +201,13 @@ func (s *supervisor) couldNotStart(cause error) int {
 		os.RemoveAll(s.dir)
 	}
 	return 0
+}
+
+func startCode(err error) int {
+	if start, ok := errors.AsType[*proc.StartError](err); ok {
+		return start.Code()
+	}
+	return 125
 }
 
 // capturePipe makes the pipe of one output stream. The command's end is

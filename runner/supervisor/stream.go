@@ -2,13 +2,15 @@ package supervisor
 
 import (
 	"errors"
-	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"claw/runner/internal/pty"
 	"claw/runner/output"
 )
 
@@ -22,24 +24,18 @@ const (
 // stream is one captured pipe or terminal.
 type stream struct {
 	which   output.Stream
-	file    *os.File
-	last    atomic.Int64 // when something was last read, nanoseconds since base
-	base    time.Time
+	file    syscall.Conn
+	last    atomic.Int64 // when something was last read, on the monotonic clock
 	discard atomic.Bool
 	total   atomic.Int64 // bytes read and handed on
 	owed    int64        // what total must reach: all that was written when the command ended
 }
 
-func newStream(which output.Stream, f *os.File) *stream {
-	return &stream{which: which, file: f, base: time.Now()}
+func newStream(which output.Stream, f syscall.Conn) *stream {
+	return &stream{which: which, file: f}
 }
 
-func (st *stream) lastRead() time.Time {
-	if n := st.last.Load(); n != 0 {
-		return st.base.Add(time.Duration(n))
-	}
-	return time.Time{}
-}
+func (st *stream) lastRead() time.Duration { return time.Duration(st.last.Load()) }
 
 // owe notes, when the command has ended, how much it had written that was not
 // read yet. A reader that is slow because the caller is slow gets it all.
@@ -82,6 +78,7 @@ func (s *supervisor) read(st *stream) {
 	if err != nil {
 		return
 	}
+	defer s.flush(st)
 	for {
 		var n int
 		var readErr error
@@ -92,6 +89,18 @@ func (s *supervisor) read(st *stream) {
 		if err != nil || (readErr != nil && !errors.Is(readErr, unix.EINTR)) || (n == 0 && readErr == nil) {
 			return // closed; or EIO, the end of a terminal; or end of file
 		}
+	}
+}
+
+// flush passes on what a terminal's filter kept back to see whether it would
+// become a query.
+func (s *supervisor) flush(st *stream) {
+	if s.term == nil || st.discard.Load() {
+		return
+	}
+	if p := s.responder.Flush(nil); len(p) > 0 {
+		s.out.Write(st.which, p)
+		s.link.stream(st.which, p)
 	}
 }
 
@@ -107,7 +116,7 @@ func (s *supervisor) readOnce(st *stream, fd int) (int, error) {
 		s.gate.RUnlock()
 		return max(n, 0), err
 	}
-	st.last.Store(int64(time.Since(st.base)))
+	st.last.Store(int64(s.clock.Elapsed()))
 	p := s.keep(st.which, buf[:n])
 	s.gate.RUnlock()
 	hit("captured")
@@ -121,10 +130,10 @@ func (s *supervisor) readOnce(st *stream, fd int) (int, error) {
 // output.
 func (s *supervisor) keep(which output.Stream, p []byte) []byte {
 	if s.term != nil {
-		var replies []byte
-		p, replies = s.term.Filter(p)
-		if len(replies) > 0 {
-			go s.stdin.write(replies)
+		var queries int
+		p, queries = s.responder.Filter(make([]byte, 0, len(p)+8), p)
+		if queries > 0 {
+			go s.stdin.write([]byte(strings.Repeat(pty.Reply, queries)))
 		}
 	}
 	s.out.Write(which, p)

@@ -52,7 +52,7 @@ func adopt(spec Spec, conn *os.File, files []*os.File) (*supervisor, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no life-line came with the specification")
 	}
-	s := &supervisor{spec: spec, id: spec.Row.ID, lifeline: files[0], clock: clock.System}
+	s := &supervisor{spec: spec, id: spec.Row.ID, lifeline: files[0], clock: clock.New()}
 	s.link.conn = conn
 	if spec.Stdin == StdinCaller {
 		if len(files) < 2 {

@@ -1,8 +1,10 @@
 package supervisor
 
 import (
+	"context"
 	"time"
 
+	"claw/runner/clock"
 	"claw/runner/internal/proc"
 )
 
@@ -11,56 +13,55 @@ import (
 type termination struct {
 	done    chan struct{}
 	over    bool
-	endedAt time.Time
+	endedAt time.Duration
 }
 
 // terminate begins the end of the command's group and of every descendant
 // that can be proved to be its own.
 func (s *supervisor) terminate() *termination {
 	t := &termination{done: make(chan struct{})}
-	target := proc.Target{Root: s.root, Reaper: proc.Self(), Ungrouped: s.ungrouped}
+	target, changed := s.target(), s.reaper.Changed()
 	go func() {
 		defer rescue(s)
-		proc.Terminate(target, grace)
+		timing := proc.Timing{Grace: proc.DefaultGrace, Settle: proc.DefaultSettle}
+		proc.Terminate(context.Background(), s.clock, target, timing, changed)
 		close(t.done)
 	}()
 	return t
 }
 
+func (t *termination) pending() bool { return t != nil && !t.over }
+
 // doneChan is nil, and so never ready, when nothing is being terminated or
 // its end has been seen.
 func (t *termination) doneChan() <-chan struct{} {
-	if t == nil || t.over {
+	if !t.pending() {
 		return nil
 	}
 	return t.done
 }
 
-func (t *termination) finished() { t.over, t.endedAt = true, time.Now() }
-
-// alarm is a timer that is set to an instant and never runs longer than a
-// minute, so that a suspended machine is noticed soon after it wakes
-// (pains B22). An early ring is harmless: the loop looks at the clock again.
+// alarm is a timer that is set to an instant of the monotonic clock. The
+// clock never arms it for more than a minute; an early ring is harmless, the
+// loop looks at the clock again.
 type alarm struct {
-	timer *time.Timer
-	c     <-chan time.Time
+	clock clock.Clock
+	timer clock.Timer
 }
 
-const longestSleep = time.Minute
-
-func newAlarm() *alarm {
-	t := time.NewTimer(longestSleep)
+func newAlarm(c clock.Clock) *alarm {
+	t := c.NewTimer(clock.Longest)
 	t.Stop()
-	return &alarm{timer: t, c: t.C}
+	return &alarm{clock: c, timer: t}
 }
 
-// set arms the alarm; the zero time disarms it.
-func (a *alarm) set(at time.Time) {
-	if at.IsZero() {
+// set arms the alarm; 0 disarms it.
+func (a *alarm) set(at time.Duration) {
+	if at == 0 {
 		a.timer.Stop()
 		return
 	}
-	a.timer.Reset(max(0, min(time.Until(at), longestSleep)))
+	a.timer.Reset(max(0, at-a.clock.Elapsed()))
 }
 
 func (a *alarm) stop() { a.timer.Stop() }

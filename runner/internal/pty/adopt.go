@@ -35,3 +35,6 @@ func (p *PTY) Descriptors() (master, slave int) {
 // SyscallConn gives the master to a reader that waits in the runtime's poller
 // without holding a buffer.
 func (p *PTY) SyscallConn() (syscall.RawConn, error) { return p.master.SyscallConn() }
+
+// Resume sets the cursor-key mode that an earlier incarnation knew.
+func (r *Responder) Resume(mode CursorMode) { r.cursor.Store(uint32(mode)) }
