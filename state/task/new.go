@@ -8,7 +8,9 @@ import (
 )
 
 // ErrOwnerRequired: a task that belongs to a session must say whose it is.
-var ErrOwnerRequired = errors.New("Task ownerKey is required.") //nolint:staticcheck // the seeds' text
+//
+//lint:ignore ST1005 the text is the seeds'
+var ErrOwnerRequired = errors.New("Task ownerKey is required.")
 
 // New completes what a producer knows of a task with the defaults of
 // spec/tasks-recovery.md 1.1 and 1.2: owner and requester stand in for each
