@@ -1,6 +1,109 @@
 package state
 
-import "claw/state/internal/ledger"
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"claw/state/event"
+	"claw/state/internal/ledger"
+	"claw/state/process"
+	"claw/state/task"
+)
+
+// How long finished records stay in their ledgers; what is beyond goes to the
+// archive, where Find and Archived still see it. The numbers bound what list
+// has to read: design.md section 3, spec/exec-process.md 8.7.
+const (
+	keepProcesses = 50        // finished background processes
+	keepTasks     = 100       // finished tasks
+	keepEvents    = 100       // events that are no longer queued
+	keepFor       = time.Hour // finished tasks and events
+)
 
 // archivable picks the records of a ledger that may leave it for the archive.
-func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool { return nil }
+func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
+	now := s.o.Now()
+	switch name {
+	case Processes.name:
+		return pick(rows, keepProcesses, func(p process.Process) (time.Time, verdict) { return judgeProcess(p, now) })
+	case Tasks.name:
+		return pick(rows, keepTasks, func(t task.Task) (time.Time, verdict) { return judgeTask(t, now) })
+	case Events.name:
+		return pick(rows, keepEvents, func(e event.Event) (time.Time, verdict) { return judgeEvent(e, now) })
+	}
+	return nil
+}
+
+// verdict on one record.
+type verdict int
+
+const (
+	stays verdict = iota // it is not finished
+	goes                 // it is finished and past its time
+	ages                 // it is finished; only so many of these are kept
+)
+
+// judgeProcess lets a foreground process go at its end, a background one when
+// it is no longer listed.
+func judgeProcess(p process.Process, now time.Time) (ended time.Time, v verdict) {
+	switch {
+	case p.Live():
+		return p.EndedAt, stays
+	case !p.Background, p.Removed, p.Cleared, !p.EndedAt.Add(time.Duration(p.TTLMs) * time.Millisecond).After(now):
+		return p.EndedAt, goes
+	}
+	return p.EndedAt, ages
+}
+
+func judgeTask(t task.Task, now time.Time) (ended time.Time, v verdict) {
+	switch t.Status {
+	case task.Succeeded, task.Failed, task.TimedOut, task.Cancelled, task.Lost:
+		return t.EndedAt, aged(t.EndedAt, now)
+	}
+	return t.EndedAt, stays
+}
+
+func judgeEvent(e event.Event, now time.Time) (ended time.Time, v verdict) {
+	if e.State == event.Queued {
+		return e.EndedAt, stays
+	}
+	return e.EndedAt, aged(e.EndedAt, now)
+}
+
+func aged(ended, now time.Time) verdict {
+	if now.Sub(ended) >= keepFor {
+		return goes
+	}
+	return ages
+}
+
+// pick judges every record and lets go, besides those past their time, the
+// oldest of the finished beyond keep. A record that cannot be read stays.
+func pick[T any](rows []ledger.Line, keep int, judge func(T) (time.Time, verdict)) map[string]bool {
+	type finished struct {
+		id    string
+		ended time.Time
+	}
+	gone := make(map[string]bool)
+	var ageing []finished
+	for _, l := range rows {
+		record, _, err := l.Open()
+		var rec T
+		if err != nil || json.Unmarshal(record, &rec) != nil {
+			continue
+		}
+		switch ended, v := judge(rec); v {
+		case goes:
+			gone[l.ID] = true
+		case ages:
+			ageing = append(ageing, finished{l.ID, ended})
+		}
+	}
+	slices.SortFunc(ageing, func(a, b finished) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.id, b.id)) })
+	for _, f := range ageing[:max(0, len(ageing)-keep)] {
+		gone[f.id] = true
+	}
+	return gone
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"claw/state/internal/ledger"
@@ -213,6 +214,7 @@ func (s *Store) write(fn func(tx *Tx) error) (*ledger.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.syncs.last.Store(p)
 	if p.End > maxJournal || len(tx.problems) > 0 {
 		s.checkpoint(p)
 	}
@@ -247,12 +249,14 @@ func (s *Store) prepare() (*ledger.Journal, error) {
 
 // settle makes a journal fit to be appended to.
 func (s *Store) settle(j *ledger.Journal) (*ledger.Journal, error) {
-	s.dir.FinishRenames(j)
+	_ = s.dir.FinishRenames(j) // until it succeeds, the header finds both names
 	if j.Header.Boot != s.dir.Boot || len(j.Bad) > 0 {
 		// A checkpoint that fails, on a full disk or for a missing ledger,
-		// leaves everything as it was; the journal alone is enough to go on.
-		if s.dir.Checkpoint(j, s.archivable, s.o.Now()) == nil {
-			return s.load()
+		// leaves the state as it was; the journal alone is enough to go on.
+		_ = s.dir.Checkpoint(j, s.archivable, s.o.Now())
+		var err error
+		if j, err = s.load(); err != nil {
+			return nil, err
 		}
 	}
 	if len(j.Tail) == 0 {
@@ -278,14 +282,28 @@ func (s *Store) checkpoint(p *ledger.Pending) {
 // whose transaction stood in the file when another's sync began need not ask
 // again.
 type syncer struct {
+	last atomic.Pointer[ledger.Pending] // the newest transaction of this process
+
 	mu     sync.Mutex
-	of     *ledger.Journal // journal (generation) the offset belongs to
-	synced int64
+	synced *ledger.Pending // the newest one that is durable
 }
 
 func (s *syncer) sync(p *ledger.Pending) error {
 	if p.Durable {
 		return nil
 	}
-	return p.Sync()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.UpTo(s.synced) {
+		return nil
+	}
+	last := s.last.Load()
+	if !p.UpTo(last) {
+		last = p
+	}
+	err := p.Sync()
+	if err == nil {
+		s.synced = last
+	}
+	return err
 }

@@ -61,6 +61,9 @@ func (e entry) live() bool {
 	return e.line.Live()
 }
 
+// movedAway tells an entry that says the record is in the archive.
+func (e entry) movedAway() bool { return e.draft == nil && e.line.Archived() }
+
 // open gives the record and the unknown fields of its envelope.
 func (e entry) open() (record, extra []byte, err error) {
 	if e.draft != nil {
@@ -111,7 +114,7 @@ func (t *table) ids() []string {
 // the archived one, which a change brings back. The zero entry has revision 0.
 func (tx *Tx) current(t *table, id string, rev int64) (entry, error) {
 	e, ok := t.rows[id]
-	if ok && (e.live() || !e.line.Archived()) {
+	if ok && !e.movedAway() {
 		return e, nil
 	}
 	if rev == 0 {

@@ -23,7 +23,14 @@ type Pending struct {
 	End     int64 // offset in the journal behind the transaction
 	Durable bool  // a checkpoint has made it durable already
 
-	f vfs.File
+	journal *bases // the same for two transactions in the same file
+	f       vfs.File
+}
+
+// UpTo tells whether a sync that has covered q, which may be nil, has covered
+// p too.
+func (p *Pending) UpTo(q *Pending) bool {
+	return q != nil && q.journal == p.journal && q.End >= p.End
 }
 
 // Sync makes the transaction durable, and all that stand before it.
@@ -65,7 +72,7 @@ func (d *Dir) Commit(j *Journal, changes []Change, now time.Time) (*Pending, err
 	if j.Header.Boot == d.Boot {
 		d.repeat(j, ops)
 	}
-	return &Pending{End: j.End + int64(len(line)), f: f}, nil
+	return &Pending{End: j.End + int64(len(line)), journal: j.bases, f: f}, nil
 }
 
 // draw gives each change its place in its ledger.

@@ -12,7 +12,10 @@ import (
 	"claw/state/internal/vfs"
 )
 
-const errIsDir = syscall.EISDIR
+const (
+	errIsDir  = syscall.EISDIR
+	errNotDir = syscall.ENOTDIR
+)
 
 // ReadFormat gives the layout version of the directory; 0 when the file is not
 // there. What is no number is damage.

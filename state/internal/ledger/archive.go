@@ -1,0 +1,269 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"claw/state/internal/vfs"
+)
+
+const dayForm = "2006-01-02"
+
+// Day names the archive file of a record: the UTC day of its creation, which
+// its ULID tells, so that whoever knows the id knows the file. For an id that
+// is no ULID it is the day the line was written.
+func (l Line) Day() string {
+	if ms, ok := ulidTime(l.ID); ok {
+		return time.UnixMilli(ms).UTC().Format(dayForm)
+	}
+	return l.Time().UTC().Format(dayForm)
+}
+
+// ulidTime reads the milliseconds since the epoch in the first ten of a ULID's
+// 26 characters, Crockford's base 32.
+func ulidTime(id string) (ms int64, ok bool) {
+	if len(id) != 26 || id[0] > '7' {
+		return 0, false
+	}
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	for i := range id {
+		n := strings.IndexByte(digits, id[i])
+		if n < 0 {
+			return 0, false
+		}
+		if i < 10 {
+			ms = ms<<5 | int64(n)
+		}
+	}
+	return ms, true
+}
+
+// archive appends the lines that the policy lets go to their days and syncs
+// them. What it returns has left the ledger once the checkpoint is complete.
+func (c *checkpoint) archive(name string, lines []Line) (gone map[string]bool, err error) {
+	if c.policy == nil {
+		return nil, nil
+	}
+	gone = c.policy(name, lines)
+	days := make(map[string][]byte)
+	for _, l := range lines {
+		if gone[l.ID] {
+			days[l.Day()] = append(append(days[l.Day()], l.summed()...), '\n')
+		}
+	}
+	names := make([]string, 0, len(days))
+	for day := range days {
+		names = append(names, day)
+	}
+	slices.Sort(names)
+	for _, day := range names {
+		if err := c.d.appendDay(name, day, days[day]); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}
+
+// appendDay adds lines to one day of an archive, durably.
+func (d *Dir) appendDay(name, day string, lines []byte) error {
+	path := d.file(ArchiveName, name, day+".jsonl")
+	f, err := d.FS.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = d.createDay(path)
+	}
+	if err != nil {
+		return Wrap("archive", path, err)
+	}
+	defer f.Close()
+	end, err := d.wholeLines(f, ArchiveName+"/"+name+"/"+day+".jsonl")
+	if err == nil {
+		_, err = f.WriteAt(lines, end)
+	}
+	if err != nil {
+		_ = f.Truncate(end) // what has not left its ledger need not stay here
+		return Wrap("archive", path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return Wrap("archive", path, err)
+	}
+	// Always, for the file may be there because a checkpoint died at this point.
+	return Wrap("archive", path, errors.Join(d.FS.SyncDir(filepath.Dir(path)), d.FS.SyncDir(d.file(ArchiveName))))
+}
+
+// createDay makes the file of a day, and the directories above it.
+func (d *Dir) createDay(path string) (vfs.File, error) {
+	for _, dir := range []string{filepath.Dir(filepath.Dir(path)), filepath.Dir(path)} {
+		if err := d.mkdir(dir); err != nil {
+			return nil, err
+		}
+	}
+	return d.FS.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+}
+
+// wholeLines gives the length of an archive file without a torn end, which a
+// power cut during a checkpoint leaves; the records in it are still in their
+// ledger.
+func (d *Dir) wholeLines(f vfs.File, path string) (int64, error) {
+	st, err := f.Stat()
+	if err != nil || st.Size() == 0 {
+		return 0, err
+	}
+	var last [1]byte
+	if _, err := f.ReadAt(last[:], st.Size()-1); err != nil {
+		return st.Size(), err
+	}
+	if last[0] == '\n' {
+		return st.Size(), nil
+	}
+	buf, err := vfs.ReadRange(f, 0, st.Size(), maxFile)
+	if err != nil {
+		return st.Size(), err
+	}
+	end := bytes.LastIndexByte(buf, '\n') + 1
+	bad := Bad{Path: path, Why: "the torn end of an archive", Bytes: buf[end:]}
+	if err := d.quarantine(bad); err != nil {
+		return st.Size(), err
+	}
+	return int64(end), f.Truncate(int64(end))
+}
+
+// Days lists the days of an archive, newest first.
+func (d *Dir) Days(name string) ([]string, error) {
+	dir := d.file(ArchiveName, name)
+	entries, err := d.FS.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var days []string
+	for _, e := range entries {
+		day, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		if _, err := time.Parse(dayForm, day); ok && err == nil {
+			days = append(days, day)
+		}
+	}
+	slices.Reverse(days)
+	return days, Wrap("read", dir, err)
+}
+
+// ReadDay gives the records of one day of an archive, the latest revision of
+// each id, in order of id.
+func (d *Dir) ReadDay(name, day string) ([]Line, []Bad, error) {
+	path := d.file(ArchiveName, name, day+".jsonl")
+	buf, err := vfs.ReadFile(d.FS, path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil // pruned meanwhile
+	}
+	if err != nil {
+		return nil, nil, Wrap("read", path, err)
+	}
+	var all []Line
+	var bad []Bad
+	for n := 1; len(buf) > 0; n++ {
+		raw, rest, whole := bytes.Cut(buf, []byte("\n"))
+		buf = rest
+		l, err := ParseLine(raw, false)
+		if err == nil {
+			all = append(all, l)
+		} else if whole {
+			bad = append(bad, Bad{Path: ArchiveName + "/" + name + "/" + day + ".jsonl", Line: n, Why: err.Error(), Hint: hintDoctor, Bytes: raw})
+		}
+	}
+	all = latest(all)
+	slices.SortFunc(all, func(a, b Line) int { return strings.Compare(a.ID, b.ID) })
+	return all, bad, nil
+}
+
+// FindArchived looks an id up in the archive: in the day its ULID names, else
+// in all of them.
+func (d *Dir) FindArchived(name, id string) (Line, bool, error) {
+	days := []string{(Line{ID: id}).Day()}
+	if _, ok := ulidTime(id); !ok {
+		var err error
+		if days, err = d.Days(name); err != nil {
+			return Line{}, false, err
+		}
+	}
+	for _, day := range days {
+		l, ok, err := d.findInDay(name, day, id)
+		if ok || err != nil {
+			return l, ok, err
+		}
+	}
+	return Line{}, false, nil
+}
+
+// findInDay searches the bytes for the id and parses only the lines that have
+// it: a day may hold a hundred thousand.
+func (d *Dir) findInDay(name, day, id string) (found Line, ok bool, err error) {
+	path := d.file(ArchiveName, name, day+".jsonl")
+	buf, err := vfs.ReadFile(d.FS, path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Line{}, false, nil
+	}
+	if err != nil {
+		return Line{}, false, Wrap("read", path, err)
+	}
+	quoted := appendString(nil, id)
+	for at := 0; ; {
+		n := bytes.Index(buf[at:], quoted)
+		if n < 0 {
+			return found, ok, nil
+		}
+		start := bytes.LastIndexByte(buf[:at+n], '\n') + 1
+		end := bytes.IndexByte(buf[at+n:], '\n')
+		if end < 0 {
+			return found, ok, nil // a torn end
+		}
+		end += at + n
+		l, err := ParseLine(buf[start:end], false)
+		if err == nil && l.ID == id && l.Live() && l.Rev >= found.Rev {
+			found, ok = l, true
+		}
+		at = end
+	}
+}
+
+// Prune deletes the days of every archive before a day and reports how many.
+func (d *Dir) Prune(before time.Time) (removed int, err error) {
+	names, err := d.FS.ReadDir(d.file(ArchiveName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, Wrap("prune", d.file(ArchiveName), err)
+	}
+	limit := before.UTC().Format(dayForm)
+	for _, e := range names {
+		days, err := d.Days(e.Name())
+		if err != nil {
+			return removed, err
+		}
+		for _, day := range days {
+			if day >= limit {
+				continue
+			}
+			path := d.file(ArchiveName, e.Name(), day+".jsonl")
+			if err := d.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return removed, Wrap("prune", path, err)
+			}
+			removed++
+		}
+	}
+	return removed, nil
+}
+
+// compact takes white space out of a record a person has formatted.
+func compact(record []byte) []byte {
+	var buf bytes.Buffer
+	if json.Compact(&buf, record) != nil {
+		return record
+	}
+	return buf.Bytes()
+}
