@@ -153,6 +153,9 @@ func (k kernel) terminate(ctx context.Context, c clock.Clock, t Target, limit Ti
 			return nil
 		}
 	}
+	if ctx.Err() != nil {
+		return k.find(t)
+	}
 	w.until(limit.Settle, func() bool { return !k.signalAll(t, unix.SIGKILL) })
 	return k.find(t)
 }
@@ -165,7 +168,7 @@ func (k kernel) signalAll(t Target, sig unix.Signal) bool {
 	if len(alive) == 0 {
 		return false
 	}
-	grouped := !t.Ungrouped && k.signalGroup(t.Root, sig, k.proof(t, alive)) == nil
+	grouped := !t.Ungrouped && k.signalGroup(t.Root, sig, provenBy(alive)) == nil
 	for _, id := range alive {
 		if grouped {
 			if row, ok := k.present(id); ok && row.Group == t.Root.PID {
@@ -177,8 +180,9 @@ func (k kernel) signalAll(t Target, sig unix.Signal) bool {
 	return true
 }
 
-// proof accepts as a member of the root's group whoever find has just proven.
-func (k kernel) proof(_ Target, alive []process.Identity) func(Row) bool {
+// provenBy accepts as a member of the root's group whoever find has just
+// proven to be the target's.
+func provenBy(alive []process.Identity) func(Row) bool {
 	proven := make(map[process.Identity]bool, len(alive))
 	for _, id := range alive {
 		proven[id] = true

@@ -1,0 +1,4 @@
+package proc
+
+// ParseStat is the parser of /proc/PID/stat.
+var ParseStat = parseStat
