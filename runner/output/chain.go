@@ -280,8 +280,8 @@ func (w *Writer) sweepIndexes(l listing) {
 	}
 }
 
-// resume opens the last segment for more, unless it is complete or damaged;
-// then the next byte begins another one.
+// resume opens the last segment for more, also when it was completed; unless
+// its index is damaged, then the next byte begins another one.
 func (w *Writer) resume() {
 	seg := &w.segs[len(w.segs)-1]
 	o, err := openForReading(w.fs, w.dir, seg.start)
@@ -297,7 +297,7 @@ func (w *Writer) resume() {
 	if last.kind != 0 {
 		w.last = time.Unix(0, last.value)
 	}
-	if _, sealed := o.table.sealed(seg.size); sealed || !o.table.valid {
+	if !o.table.valid {
 		return
 	}
 	c := w.open(seg.start)

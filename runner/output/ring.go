@@ -1,6 +1,9 @@
 package output
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 const (
 	ringBytes = 16 << 10 // 2000 characters of four bytes, and as much again in escape sequences
@@ -67,29 +70,46 @@ func (r *ring) tail(n int) string {
 }
 
 // tailText makes the last n characters of text from bytes that may begin
-// anywhere. Begun in the middle it skips to the first line end, because what
-// stands before it may be the rest of a rune or of an escape sequence.
+// anywhere. Begun in the middle it skips to the first line end or carriage
+// return, because what stands before that may be the rest of a rune or of an
+// escape sequence; but not further than tailSkip bytes.
 type tailText struct {
-	skip bool
+	skip int // bytes that may still be passed over
 	text *Text
 	keep lastChars
 	buf  []byte
 }
 
+const tailSkip = 4 << 10
+
 func newTailText(n int, middle bool) *tailText {
-	return &tailText{skip: middle, text: NewText(Cursor{}), keep: lastChars{max: n}}
+	t := &tailText{text: NewText(Cursor{}), keep: lastChars{max: n}}
+	if middle {
+		t.skip = tailSkip
+	}
+	return t
 }
 
 func (t *tailText) add(stream Stream, p []byte) {
-	if t.skip {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			return
-		}
-		t.skip, p = false, p[i+1:]
+	if t.skip > 0 {
+		p = t.begin(p)
 	}
 	t.buf = t.text.Append(t.buf[:0], Chunk{Stream: stream, Data: p})
 	t.keep.add(t.buf)
+}
+
+// begin passes over the start of p, or all of it.
+func (t *tailText) begin(p []byte) []byte {
+	n := min(len(p), t.skip)
+	if i := bytes.IndexAny(p[:n], "\r\n"); i >= 0 {
+		t.skip = 0
+		return p[i+1:]
+	}
+	t.skip -= n
+	for n < len(p) && !utf8.RuneStart(p[n]) {
+		n++
+	}
+	return p[n:]
 }
 
 func (t *tailText) finish() string {
