@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -106,6 +105,10 @@ func sleeper(t *testing.T) (process.Identity, *exec.Cmd) {
 	if !ok {
 		t.Fatal("cannot identify a child")
 	}
+	// exec has returned before the kernel shows the new arguments
+	if !eventually(func() bool { return len(proc.Argv(id.PID)) == 2 }) {
+		t.Fatal("the child shows no arguments")
+	}
 	return id, cmd
 }
 
@@ -143,16 +146,6 @@ func errorsIs(t *testing.T, what string, got, want error) {
 	if !errors.Is(got, want) {
 		t.Errorf("%s: %v, want %v", what, got, want)
 	}
-}
-
-// statusField reads one field of a /proc/PID/status text.
-func statusField(status, field string) string {
-	for line := range strings.Lines(status) {
-		if rest, ok := strings.CutPrefix(line, field+":"); ok {
-			return strings.TrimSpace(rest)
-		}
-	}
-	return ""
 }
 
 // quick is the machine's clock; tick is a grace that tests can afford.

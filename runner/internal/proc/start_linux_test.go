@@ -63,6 +63,16 @@ func startHelper() int {
 	return emit(got)
 }
 
+// statusField reads one field of a /proc/PID/status text.
+func statusField(status, field string) string {
+	for line := range strings.Lines(status) {
+		if rest, ok := strings.CutPrefix(line, field+":"); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
 // TestB12OnlyThreeDescriptors: nothing but 0, 1 and 2 reaches a child, and
 // neither do ignored or blocked signals.
 func TestB12OnlyThreeDescriptors(t *testing.T) {

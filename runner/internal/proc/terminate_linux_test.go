@@ -46,7 +46,7 @@ func startMarked(script string) (proc.Child, error) {
 	child, err := proc.Start(proc.StartSpec{
 		Path: "/bin/sh", Argv: []string{"sh", "-c", script},
 		Env:        append(os.Environ(), markKey+"=mine"),
-		NewSession: true, Files: [3]*os.File{nil, in, os.Stderr},
+		NewSession: true, Files: [3]*os.File{nil, in, nil}, // sh reports killed jobs on stderr
 	})
 	in.Close()
 	if err != nil {
