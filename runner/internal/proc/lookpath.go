@@ -23,29 +23,24 @@ func LookPath(name, dir, pathEnv string) (string, error) {
 	if pathEnv == "" {
 		pathEnv = FallbackPATH
 	}
-	var worse error
-	if name != "" {
-		for elem := range strings.SplitSeq(pathEnv, ":") {
-			path := filepath.Join(within(dir, elem), name)
-			if filepath.Base(path) != name {
-				continue // "." or "..": not a program's name
-			}
-			err := executable(path)
-			if err == nil {
-				return path, nil
-			}
-			if unreachable(err) {
-				continue
-			}
-			if worse == nil {
-				worse = &StartError{Kind: NotExecutable, Path: path, Err: err}
-			}
+	var refused error
+	for elem := range strings.SplitSeq(pathEnv, ":") {
+		path := filepath.Join(within(dir, elem), name)
+		if filepath.Base(path) != name {
+			break // empty, "." or "..": not a program's name
+		}
+		err := executable(path)
+		if err == nil {
+			return path, nil
+		}
+		if refused == nil && !unreachable(err) {
+			refused = &StartError{Kind: NotExecutable, Path: path, Err: err}
 		}
 	}
-	if worse == nil {
-		worse = &StartError{Kind: NotFound, Path: name, Err: unix.ENOENT}
+	if refused != nil {
+		return "", refused
 	}
-	return "", worse
+	return "", &StartError{Kind: NotFound, Path: name, Err: unix.ENOENT}
 }
 
 // checked is the answer for a name that needs no search.
