@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -95,4 +96,58 @@ func noOutput(p process.Process) string {
 		return "(no output yet)"
 	}
 	return "(no output recorded)"
+}
+
+// followLines is how many lines a follower sees of what came before.
+const followLines = 10
+
+// Begin is the last lines of the output so far, followLines unless limit says
+// otherwise, and where to go on from; text decodes what comes after it. The
+// last line may not have ended yet, and then neither has Begin's.
+func (c *Control) Begin(out *output.Reader, sel output.Selection, limit *float64, text *output.Text) (string, int64, error) {
+	keep := lastLines{max: followLines}
+	if limit != nil {
+		keep.max = int(max(0, *limit))
+	}
+	var buf []byte
+	end, err := out.Scan(sel.From, out.Size(), sel, func(chunk output.Chunk) error {
+		buf = text.Append(buf[:0], chunk)
+		keep.add(buf)
+		return nil
+	})
+	return strings.ReplaceAll(string(keep.buf), "\r\n", "\n"), end, err
+}
+
+// lastLines holds the end of a text, at most max lines of it.
+type lastLines struct {
+	max   int
+	buf   []byte
+	lines int // line ends in buf
+}
+
+func (l *lastLines) add(p []byte) {
+	l.buf = append(l.buf, p...)
+	l.lines += bytes.Count(p, []byte{'\n'})
+	limit := l.max
+	if n := len(l.buf); n > 0 && l.buf[n-1] != '\n' {
+		limit-- // the line that has not ended counts
+	}
+	for l.lines > max(limit, 0) {
+		l.buf = l.buf[bytes.IndexByte(l.buf, '\n')+1:]
+		l.lines--
+	}
+}
+
+// Standing is how a polled process stands: the last paragraph of its answer.
+func Standing(r Result, d Details) string {
+	text := strings.TrimSpace(*d.Aggregated)
+	if text == "" {
+		return r.Text
+	}
+	return strings.TrimSpace(strings.Replace(r.Text, text, "", 1))
+}
+
+// LogNote is what a log says besides its lines.
+func LogNote(r Result, d Details) string {
+	return strings.TrimSpace(strings.Replace(r.Text, *d.Aggregated, "", 1))
 }

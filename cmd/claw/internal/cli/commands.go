@@ -1,0 +1,48 @@
+package cli
+
+import "slices"
+
+// command is one entry of the grammar. Only the one that is asked for is
+// handed to kong, so that a command costs what it needs and not what all of
+// them would.
+type command struct {
+	name    string
+	help    string
+	group   string
+	aliases []string
+	hidden  bool
+	make    func() any
+}
+
+// The groups of `claw --help`, in order.
+const (
+	groupRun    = "Run and watch"
+	groupLedger = "Look at what happened"
+	groupSetup  = "Set up"
+)
+
+// commands is the whole grammar, in the order of `claw --help`.
+func commands() []command {
+	return []command{
+		{name: "exec", group: groupRun, help: "Run a command: in the foreground, or kept in the background.", make: func() any { return &execCmd{} }},
+		{name: "process", group: groupRun, help: "List, read, type into, stop and wait for background commands.", aliases: []string{"ps"}, make: func() any { return &processCmd{} }},
+		{name: "tool", group: groupRun, help: "Answer tool calls, one JSON object a line, as an agent makes them.", make: func() any { return &toolCmd{} }},
+		{name: "tasks", group: groupLedger, help: "Look at the ledger of tasks.", make: func() any { return &tasksCmd{} }},
+		{name: "event", group: groupLedger, help: "Look at the events that sessions are to be told.", make: func() any { return &eventCmd{} }},
+		{name: "doctor", group: groupLedger, help: "Check the state directory and this machine, and say what to do.", make: func() any { return &doctorCmd{} }},
+		{name: "config", group: groupSetup, help: "Find, show and check the configuration.", make: func() any { return &configCmd{} }},
+		{name: "completion", group: groupSetup, help: "Print the completion script of a shell.", make: func() any { return &completionCmd{} }},
+		{name: "version", group: groupSetup, help: "Print the version.", make: func() any { return &versionCmd{} }},
+		{name: "__complete", hidden: true, help: "Complete a word.", make: func() any { return &completeCmd{} }},
+	}
+}
+
+// named finds a command by its name or an alias.
+func named(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name || slices.Contains(c.aliases, name) {
+			return c, true
+		}
+	}
+	return command{}, false
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"claw/cmd/claw/internal/config"
+	"claw/state/process"
+)
+
+// configCmd is `claw config`.
+type configCmd struct {
+	Path  configPath  `cmd:"" help:"Print where the configuration and the state are."`
+	Show  configShow  `cmd:"" help:"Print every setting, its value and where it comes from."`
+	Check configCheck `cmd:"" help:"Check the configuration file."`
+}
+
+type configPath struct {
+	JSON bool `name:"json" help:"Print one JSON object."`
+}
+
+// Help shows examples.
+func (configPath) Help() string {
+	return examples("claw config path", "$EDITOR \"$(claw config path --json | jq -r .config)\"")
+}
+
+// Run prints the places.
+func (c *configPath) Run(a *app) error {
+	l, err := config.Paths(a.getenv)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.io.JSON(map[string]string{"config": l.Config, "configFrom": l.ConfigFrom, "state": l.State, "stateFrom": l.StateFrom})
+	}
+	return a.io.Pairs([][2]string{{"config", l.Config}, {"state", l.State}})
+}
+
+type configShow struct {
+	JSON bool `name:"json" help:"Print {\"settings\": […]}."`
+}
+
+// Help shows examples.
+func (configShow) Help() string {
+	return examples("claw config show", "claw config show --json | jq '.settings[] | select(.source != \"default\")'")
+}
+
+// Run prints the settings.
+func (c *configShow) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	return cfg.Show(a.io.Out, c.JSON)
+}
+
+type configCheck struct {
+	JSON bool `name:"json" help:"Print {\"ok\", \"problems\", \"warnings\"}."`
+}
+
+// Help shows examples.
+func (configCheck) Help() string {
+	return examples("claw config check", "CLAW_CONFIG=./claw.toml claw config check")
+}
+
+// Run checks the file; every problem is listed.
+func (c *configCheck) Run(a *app) error {
+	cfg, err := a.config()
+	if c.JSON {
+		return c.asJSON(a, cfg, err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range cfg.Warnings {
+		a.io.Note(w.String())
+	}
+	name, read := cfg.File()
+	switch {
+	case name == "":
+		a.io.Note("no configuration file; the defaults are used")
+	case !read:
+		a.io.Note(name + " does not exist; the defaults are used")
+	default:
+		a.io.Note(fmt.Sprintf("%s is in order", name))
+	}
+	return nil
+}
+
+func (c *configCheck) asJSON(a *app, cfg *config.Config, err error) error {
+	out := struct {
+		OK       bool     `json:"ok"`
+		Problems []string `json:"problems"`
+		Warnings []string `json:"warnings"`
+	}{OK: err == nil, Problems: []string{}, Warnings: []string{}}
+	if bad, ok := errors.AsType[*config.Error](err); ok {
+		for _, p := range bad.Problems {
+			out.Problems = append(out.Problems, p.Error())
+		}
+	} else if err != nil {
+		out.Problems = append(out.Problems, err.Error())
+	}
+	if cfg != nil {
+		for _, w := range cfg.Warnings {
+			out.Warnings = append(out.Warnings, w.String())
+		}
+	}
+	if jsonErr := a.io.JSON(out); jsonErr != nil {
+		return jsonErr
+	}
+	if err != nil {
+		return silent(exitUsage)
+	}
+	return nil
+}
+
+func isConfigError(err error) bool {
+	_, bad := errors.AsType[*config.Error](err)
+	_, home := errors.AsType[*config.HomeError](err)
+	return bad || home
+}
+
+func isEnvError(err error) bool {
+	_, ok := errors.AsType[*process.EnvError](err)
+	return ok
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"claw/runner/control"
+	"claw/runner/supervisor"
+	"claw/state/process"
+)
+
+// foreground is the wrapper: output and signals pass through until the
+// command ends or yields.
+func (c *execCmd) foreground(a *app, x *execution, h *supervisor.Handle) error {
+	stop := forwardSignals(h)
+	defer stop()
+	if c.PTY {
+		defer c.feedTerminal(a, h)()
+	}
+	out, errOut := io.Writer(a.io.Out), io.Writer(a.io.Err)
+	if c.JSON {
+		out, errOut = io.Discard, io.Discard
+	}
+	outcome, err := pump(a, h, x.yield, out, errOut)
+	switch {
+	case outcome == supervisor.OutcomeDetached:
+		return c.yielded(a, x, h)
+	case outcome == supervisor.OutcomeBroken:
+		return &failure{code: exitClaw, text: "exec: " + err.Error(), err: err, remedy: []string{
+			"claw process list --all says what became of " + h.Row.Slug,
+		}}
+	}
+	return c.ended(a, x, h, err)
+}
+
+// stuckPatience is how long after a yield a caller whose own reader does not
+// read is waited for.
+const stuckPatience = 3 * time.Second
+
+type pumped struct {
+	outcome supervisor.Outcome
+	err     error
+}
+
+// pump runs Handle.Pump with the yield. A stdout that nobody reads blocks
+// Pump; the yield happens all the same.
+func pump(a *app, h *supervisor.Handle, yield time.Duration, out, errOut io.Writer) (supervisor.Outcome, error) {
+	done := make(chan pumped, 1)
+	go func() {
+		o, err := h.Pump(out, errOut)
+		done <- pumped{o, err}
+	}()
+	var yieldNow, giveUp <-chan time.Time
+	if yield > 0 {
+		yieldNow = a.after(yield)
+	}
+	for {
+		select {
+		case p := <-done:
+			if p.outcome == supervisor.OutcomeBroken && giveUp != nil {
+				return supervisor.OutcomeDetached, nil
+			}
+			return p.outcome, p.err
+		case <-yieldNow:
+			h.Detach()
+			yieldNow, giveUp = nil, a.after(stuckPatience)
+		case <-giveUp:
+			return supervisor.OutcomeDetached, nil
+		}
+	}
+}
+
+// after rings once, however long d is.
+func (a *app) after(d time.Duration) <-chan time.Time {
+	c := make(chan time.Time, 1)
+	until := a.clock.Elapsed() + d
+	go func() {
+		for left := d; left > 0; left = until - a.clock.Elapsed() {
+			<-a.clock.NewTimer(left).C()
+		}
+		c <- a.now()
+	}()
+	return c
+}
+
+// forwardSignals is the child-process bridge of seed 002: what would end or
+// stop claw reaches the command instead, and claw lives to tell how it ended.
+func forwardSignals(h *supervisor.Handle) (stop func()) {
+	c := make(chan os.Signal, 8)
+	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is the command's affair, see Handle.Pump
+	go func() {
+		for sig := range c {
+			h.Signal(sig.(unix.Signal))
+		}
+	}()
+	return func() {
+		signal.Stop(c)
+		close(c)
+	}
+}
+
+// yielded says that the command goes on, and what can be done about it. This
+// is not success: exit 75.
+func (c *execCmd) yielded(a *app, x *execution, h *supervisor.Handle) error {
+	h.Row.Root.PID = h.PID
+	if c.JSON {
+		a.io.JSON(control.Backgrounded(h.Row, control.TailOf(x.store, h.Row.ID)).Details)
+		return silent(exitRunning)
+	}
+	slug := h.Row.Slug
+	a.io.Say(
+		fmt.Sprintf("still running as %s after %s", slug, process.HumanDuration(x.yield)),
+		"follow:  claw process log "+slug+" --follow",
+		"wait:    claw process wait "+slug,
+	)
+	return silent(exitRunning)
+}
+
+// ended passes the command's own code on.
+func (c *execCmd) ended(a *app, x *execution, h *supervisor.Handle, err error) error {
+	if c.JSON {
+		text, discarded := control.Aggregate(x.store, h.Row.ID, x.cfg.Tools.Exec.MaxOutputChars)
+		if jsonErr := a.io.JSON(control.Ended(h.Row, text, discarded).Details); jsonErr != nil {
+			return jsonErr
+		}
+		return silent(process.ExitCode(h.Row))
+	}
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		return &failure{code: exitClaw, text: "exec: write the command's output: " + err.Error(), err: err}
+	}
+	if e := h.Row.Exit; e != nil && (e.TimedOut || e.Reason == process.ReasonManualCancel || e.Reason == process.ReasonLost) {
+		a.io.Note(shortReason(h.Row))
+	}
+	return silent(process.ExitCode(h.Row))
+}
+
+// shortReason is the first paragraph of why a command failed.
+func shortReason(p process.Process) string {
+	reason, _, _ := strings.Cut(process.ReasonText(p), "\n")
+	return reason
+}
+
+// feedTerminal passes what is typed or piped into claw on to the command's
+// terminal. A terminal of our own is put into raw mode meanwhile, so that
+// every key reaches the command.
+func (c *execCmd) feedTerminal(a *app, h *supervisor.Handle) (restore func()) {
+	if a.stdin == nil || c.Stdin == "null" {
+		return func() {}
+	}
+	restore = func() {}
+	fd := int(a.stdin.Fd())
+	if term.IsTerminal(fd) {
+		old, err := term.MakeRaw(fd)
+		if err != nil {
+			return restore
+		}
+		restore = func() { term.Restore(fd, old) }
+	} else if info, err := a.stdin.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+		return restore // /dev/null and the like: nothing to type
+	}
+	h.ExpectInput()
+	go h.Feed(a.stdin)
+	return restore
+}

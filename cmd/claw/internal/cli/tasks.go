@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"claw/cmd/claw/internal/output"
+	"claw/runner/control"
+	"claw/state/process"
+	"claw/state/task"
+)
+
+// tasksCmd is `claw tasks`; spec/tasks-recovery.md 1.8.
+type tasksCmd struct {
+	List tasksList `cmd:"" default:"withargs" aliases:"ls" help:"Show tasks, newest first."`
+	Show tasksShow `cmd:"" help:"Show everything that is known about one task."`
+	Log  tasksLog  `cmd:"" help:"Show the output of a task, as long as it is kept."`
+}
+
+type tasksList struct {
+	Status  string `help:"Only tasks in this status: queued, running, succeeded, failed, timed_out, cancelled, lost." placeholder:"STATUS"`
+	Runtime string `help:"Only tasks of this runtime: cli, cron, acp, subagent." placeholder:"RUNTIME"`
+	Limit   int    `help:"At most so many." default:"50" placeholder:"N"`
+	All     bool   `help:"All that are kept, the archive included."`
+	JSON    bool   `name:"json" help:"Print {\"count\", \"tasks\": […]}."`
+}
+
+// Help shows examples.
+func (tasksList) Help() string {
+	return examples("claw tasks list --status failed", "claw tasks list --all --json | jq '.tasks | group_by(.status) | map({(.[0].status): length}) | add'")
+}
+
+// Run prints the list.
+func (c *tasksList) Run(a *app) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	ctl, err := a.control("", true)
+	if err != nil {
+		return err
+	}
+	limit := c.Limit
+	if c.All {
+		limit = 0
+	}
+	list, err := ctl.Tasks(control.TaskFilter{Status: task.Status(c.Status), Runtime: task.Runtime(c.Runtime), Limit: limit, Archived: c.All})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.io.JSON(list)
+	}
+	if len(list.Tasks) == 0 {
+		a.io.Note("No tasks. A command started with claw exec -b is one.")
+		return nil
+	}
+	return a.io.Table(c.table(a, list.Tasks))
+}
+
+func (c *tasksList) check() error {
+	if c.Status != "" {
+		if _, err := task.ParseStatus(c.Status); err != nil {
+			return usagef("tasks list: "+err.Error(), remedyOf(err)...)
+		}
+	}
+	if c.Runtime != "" {
+		if _, err := task.ParseRuntime(c.Runtime); err != nil {
+			return usagef("tasks list: "+err.Error(), remedyOf(err)...)
+		}
+	}
+	return nil
+}
+
+func (c *tasksList) table(a *app, tasks []task.Task) output.Table {
+	t := output.Table{Columns: []output.Column{
+		{Name: "TASK"}, {Name: "PROCESS"}, {Name: "STATUS", State: true}, {Name: "STARTED"}, {Name: "TOOK", Right: true}, {Name: "SUMMARY", Flex: true},
+	}}
+	for _, x := range tasks {
+		t.Rows = append(t.Rows, []string{x.ID, x.Slug, string(x.Status), a.ago(x.CreatedAt), took(x, a.now()), summary(x)})
+	}
+	return t
+}
+
+func took(t task.Task, now time.Time) string {
+	end := t.EndedAt
+	if end.IsZero() {
+		end = now
+	}
+	start := t.StartedAt
+	if start.IsZero() {
+		start = t.CreatedAt
+	}
+	return process.HumanDuration(max(0, end.Sub(start)))
+}
+
+func summary(t task.Task) string {
+	for _, s := range []string{t.Error, t.TerminalSummary, t.ProgressSummary, t.Label, t.Task} {
+		if s != "" {
+			return process.Collapse(s)
+		}
+	}
+	return "n/a"
+}
+
+type tasksShow struct {
+	Lookup string `arg:"" help:"Id of the task or its process, or the first four or more characters." placeholder:"ID"`
+	JSON   bool   `name:"json" help:"Print one JSON object."`
+}
+
+// Help shows examples.
+func (tasksShow) Help() string {
+	return examples("claw tasks show tide-orbit", "claw tasks show 01JE8 --json | jq .status")
+}
+
+// Run shows one task.
+func (c *tasksShow) Run(a *app) error {
+	ctl, err := a.control("", true)
+	if err != nil {
+		return err
+	}
+	t, err := ctl.Task(c.Lookup)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.io.JSON(t)
+	}
+	return a.io.Pairs(taskPairs(t, a.now()))
+}
+
+// taskPairs is what a person reads about one task; what is unknown is n/a.
+func taskPairs(t task.Task, now time.Time) [][2]string {
+	pairs := [][2]string{
+		{"task", t.ID}, {"process", t.Slug}, {"kind", string(t.Runtime) + " " + t.Kind}, {"status", string(t.Status)},
+		{"result", t.TerminalOutcome}, {"delivery", string(t.DeliveryStatus)}, {"notify", string(t.NotifyPolicy)},
+		{"owner", t.OwnerKey}, {"agent", t.AgentID}, {"label", t.Label}, {"command", t.Task},
+		{"created", exact(t.CreatedAt)}, {"started", exact(t.StartedAt)}, {"ended", exact(t.EndedAt)}, {"took", took(t, now)},
+		{"kept until", exact(t.CleanupAfter)},
+	}
+	for _, p := range [][2]string{{"error", t.Error}, {"progress", t.ProgressSummary}, {"summary", t.TerminalSummary}} {
+		if p[1] != "" {
+			pairs = append(pairs, p)
+		}
+	}
+	for i := range pairs {
+		if pairs[i][1] == "" {
+			pairs[i][1] = "n/a"
+		}
+	}
+	return pairs
+}
+
+func exact(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.RFC3339)
+}
+
+type tasksLog struct {
+	Lookup string   `arg:"" help:"Id of the task or its process, or the first four or more characters." placeholder:"ID"`
+	Raw    bool     `help:"The bytes as they were written."`
+	Limit  *float64 `help:"How many of the last lines; default 200." placeholder:"N"`
+}
+
+// Help shows examples.
+func (tasksLog) Help() string {
+	return examples("claw tasks log tide-orbit", "claw tasks log 01JE8 --raw > old-build.log")
+}
+
+// Run shows the output of a task's process.
+func (c *tasksLog) Run(a *app) error {
+	ctl, err := a.control("", true)
+	if err != nil {
+		return err
+	}
+	t, err := ctl.Task(c.Lookup)
+	if err != nil {
+		return err
+	}
+	if t.RunID == "" {
+		return &failure{code: exitNotFound, text: fmt.Sprintf("tasks log: task %s has no output of its own", t.ID)}
+	}
+	log := processLog{who: who{ID: t.RunID, AllAgents: true}, Raw: c.Raw, Limit: c.Limit}
+	return log.Run(a)
+}
+
+// remedyOf collects what an error says about the way out.
+func remedyOf(err error) []string {
+	for ; err != nil; err = errors.Unwrap(err) {
+		switch e := err.(type) {
+		case interface{ Remedy() string }:
+			return nonEmpty(e.Remedy())
+		case interface{ Hint() string }:
+			return nonEmpty(e.Hint())
+		}
+	}
+	return nil
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
