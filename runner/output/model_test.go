@@ -27,7 +27,7 @@ type tb interface {
 // model is what a command has written: every byte, and whose it is.
 type model struct {
 	data    []byte
-	streams []output.Stream
+	streams []byte // of each byte
 }
 
 func (m *model) write(w *output.Writer, s output.Stream, p []byte) {
@@ -37,9 +37,7 @@ func (m *model) write(w *output.Writer, s output.Stream, p []byte) {
 
 func (m *model) add(s output.Stream, p []byte) {
 	m.data = append(m.data, p...)
-	for range p {
-		m.streams = append(m.streams, s)
-	}
+	m.streams = append(m.streams, bytes.Repeat([]byte{byte(s)}, len(p))...)
 }
 
 // clock is a wall clock that tests move.
@@ -91,10 +89,8 @@ func verify(t tb, dir string, m *model, streams bool) found {
 		if pos+n > int64(len(m.data)) || !bytes.Equal(c.Data, m.data[pos:pos+n]) {
 			t.Fatalf("bytes %d to %d differ from what was written", pos, pos+n)
 		}
-		for i := range n {
-			if streams && m.streams[pos+i] != c.Stream {
-				t.Fatalf("byte %d is of %v, want %v", pos+i, c.Stream, m.streams[pos+i])
-			}
+		if streams && bytes.Count(m.streams[pos:pos+n], []byte{byte(c.Stream)}) != int(n) {
+			t.Fatalf("bytes %d to %d are not all of %v", pos, pos+n, c.Stream)
 		}
 		pos += n
 		return nil

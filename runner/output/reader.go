@@ -39,8 +39,6 @@ type Selection struct {
 	From   int64     // only from this offset on
 }
 
-func (s Selection) everything() bool { return s.Stream == Both && s.Since.IsZero() }
-
 func (s Selection) has(c Chunk) bool {
 	return (s.Stream == Both || s.Stream == c.Stream) && (s.Since.IsZero() || !c.Time.Before(s.Since))
 }

@@ -81,16 +81,18 @@ func spawn(id string, conn int) (int, error) {
 	fd := uintptr(null)
 	return syscall.ForkExec(self, []string{"claw", Command, id}, &syscall.ProcAttr{
 		Dir:   "/",
-		Env:   supervisorEnv(os.Environ()),
+		Env:   supervisorEnv(os.Environ(), id),
 		Files: []uintptr{fd, fd, fd, uintptr(conn)},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 }
 
 // supervisorEnv keeps a supervisor's own environment small: the command's
-// travels in the specification and nowhere else.
-func supervisorEnv(environ []string) []string {
-	var kept []string
+// travels in the specification and nowhere else. The mark says that this
+// supervisor belongs to process id: one that was started from within another
+// process of claw must not be taken for a descendant of that one's command.
+func supervisorEnv(environ []string, id string) []string {
+	kept := []string{proc.RunVar + "=" + id}
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
 		if name == "CLAW_FAILPOINT" || name == "GOCOVERDIR" || name == "TZ" || name == "GODEBUG" {

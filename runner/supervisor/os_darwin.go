@@ -63,3 +63,6 @@ func viaDirectory(dir string, fn func(string) error) error {
 // orphansAreOurs tells whether what the command leaves behind becomes a child
 // of its supervisor.
 const orphansAreOurs = false
+
+// unreadBytes asks how much a pipe or a terminal holds.
+const unreadBytes = 0x4004667f // FIONREAD, which x/sys does not name

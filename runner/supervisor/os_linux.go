@@ -32,3 +32,6 @@ func viaDirectory(dir string, fn func(string) error) error {
 // orphansAreOurs tells whether what the command leaves behind becomes a child
 // of its supervisor.
 const orphansAreOurs = true
+
+// unreadBytes asks how much a pipe or a terminal holds.
+const unreadBytes = unix.TIOCINQ

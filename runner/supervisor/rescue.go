@@ -99,7 +99,7 @@ func (s *supervisor) reexecute() error {
 	for _, fd := range h.descriptors() {
 		unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
 	}
-	env := append(supervisorEnv(os.Environ()), resumeVar+"="+strconv.Itoa(fds[0]))
+	env := append(supervisorEnv(os.Environ(), s.id), resumeVar+"="+strconv.Itoa(fds[0]))
 	return syscall.Exec(self, []string{"claw", Command, s.id}, env)
 }
 

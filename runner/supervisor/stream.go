@@ -45,7 +45,7 @@ func (st *stream) owe() {
 		return
 	}
 	rc.Control(func(fd uintptr) {
-		if n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ); err == nil {
+		if n, err := unix.IoctlGetInt(int(fd), unreadBytes); err == nil {
 			st.owed = st.total.Load() + int64(n)
 		}
 	})
