@@ -145,16 +145,6 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return n, r.note(err)
 }
 
-// ReadFrom keeps the kernel's fast path for copying files.
-func (r *recorder) ReadFrom(src io.Reader) (int64, error) {
-	n, err := r.file.ReadFrom(src)
-	var path *os.PathError
-	if errors.As(err, &path) && path.Path == r.file.Name() { // not an error of reading src
-		return n, r.note(err)
-	}
-	return n, err
-}
-
 func (r *recorder) note(err error) error {
 	if err == nil {
 		return nil
