@@ -34,14 +34,15 @@ type Table struct {
 // Table writes t: aligned with a header on a terminal, else one line a row with
 // tabs between escaped full values (Escape) and no header.
 func (s *Streams) Table(t Table) error {
-	text := t.lines()
+	render := t.lines
 	if s.OutTTY {
-		var err error
-		if text, err = s.aligned(t); err != nil {
-			return err
-		}
+		render = func() (string, error) { return s.aligned(t) }
 	}
-	_, err := io.WriteString(s.Out, text)
+	text, err := render()
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(s.Out, text)
 	return err
 }
 
@@ -53,7 +54,7 @@ func (t Table) cell(row, column int) string {
 }
 
 // lines is the table for other programs.
-func (t Table) lines() string {
+func (t Table) lines() (string, error) {
 	var b strings.Builder
 	for r := range t.Rows {
 		for c := range t.Columns {
@@ -64,7 +65,7 @@ func (t Table) lines() string {
 		}
 		b.WriteByte('\n')
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // aligned is the table for people, rendered by pterm.
