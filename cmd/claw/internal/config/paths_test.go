@@ -55,7 +55,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// cron on some systems sets no HOME; B37 of the shape "works when typed".
+// cron on some systems sets no HOME.
 func TestHomeWithoutHOME(t *testing.T) {
 	const passwd = "root:x:0:0:root:/root:/bin/bash\nbroken\nx:x:7:7:::\n" +
 		"u:x:1000:1000:A Person,,,:/home/u:/bin/sh\nu2:x:1000:1000::/home/second:/bin/sh\nnohome:x:1001:1001::relative:/bin/sh\n"

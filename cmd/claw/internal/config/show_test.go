@@ -38,7 +38,7 @@ env.KEY = "hunter2"
 to = "x"
 `
 
-// What Show prints is claw.toml again.
+// What Show prints is claw.toml again. B38: environments are hidden in it.
 func TestShowIsReadBack(t *testing.T) {
 	c := parse(t, rich)
 	var out bytes.Buffer
