@@ -15,6 +15,12 @@ type configCmd struct {
 	Check configCheck `cmd:"" help:"Check the configuration file."`
 }
 
+// Help shows examples.
+func (configCmd) Help() string {
+	return "claw needs no configuration; claw.toml(5) describes every key.\n\n" +
+		examples("claw config show", "claw config check")
+}
+
 type configPath struct {
 	JSON bool `name:"json" help:"Print one JSON object."`
 }

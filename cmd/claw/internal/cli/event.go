@@ -11,6 +11,12 @@ type eventCmd struct {
 	List eventList `cmd:"" default:"withargs" aliases:"ls" help:"Show what sessions are to be told, and what became of it."`
 }
 
+// Help shows examples.
+func (eventCmd) Help() string {
+	return "Without an action, list.\n\n" +
+		examples("claw event list --state queued", "claw event list --json | jq -r '.events[].text'")
+}
+
 type eventList struct {
 	State   string `help:"Only events in this state: queued, consumed, retired." enum:",queued,consumed,retired" default:"" placeholder:"STATE"`
 	Session string `help:"Only events of this session." placeholder:"KEY"`

@@ -21,6 +21,12 @@ type processCmd struct {
 	Wait     processWait     `cmd:"" help:"Wait for the end and exit with the command's own code."`
 }
 
+// Help shows examples.
+func (processCmd) Help() string {
+	return "An action names its process by the id that claw exec printed, by four or more characters from the beginning of it, or by --last.\n\n" +
+		examples("claw process list", "claw process log tide-orbit --follow", "claw process wait --last && ./deploy.sh")
+}
+
 // who says which process is meant.
 type who struct {
 	ID        string `arg:"" optional:"" help:"Its id, or the first four or more characters of it." placeholder:"ID"`

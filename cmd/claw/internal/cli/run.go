@@ -4,8 +4,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -24,6 +24,13 @@ func Main() int {
 		io: output.Standard(os.Getenv), stdin: os.Stdin, getenv: os.Getenv, environ: os.Environ(),
 		clock: clock.New(), ctx: context.Background(), args: os.Args[1:],
 	}
+	if len(a.args) == 1 && (a.args[0] == "version" || a.args[0] == "--version") {
+		return a.report((&versionCmd{}).Run(a)) // asked for by every script; it needs no grammar
+	}
+	if len(a.args) > 0 && a.args[0] == "exec" {
+		// The supervisor boots while the command line is read.
+		a.spare, _ = a.takeSpare()
+	}
 	return a.run()
 }
 
@@ -41,13 +48,15 @@ func (a *app) dispatch() error {
 	var root struct {
 		globals
 	}
-	exited := -1
+	exited, bare := -1, a.rewrite()
 	parser, err := a.parser(&root, func(code int) { exited = code })
 	if err != nil {
 		return err
 	}
 	ctx, err := parser.Parse(a.args)
 	switch {
+	case exited >= 0 && bare:
+		return silent(exitUsage)
 	case exited >= 0:
 		return silent(exited)
 	case err != nil:
@@ -64,10 +73,10 @@ func (a *app) parser(root any, exit func(int)) (*kong.Kong, error) {
 	opts := []kong.Option{
 		kong.Name("claw"),
 		kong.Description(description),
-		kong.UsageOnError(),
+		kong.Help(printHelp),
 		kong.Exit(exit),
 		kong.Writers(a.io.Out, a.io.Err),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: a.io.HelpWidth()}),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: a.io.HelpWidth()}),
 	}
 	all := commands()
 	if c, ok := named(firstWord(a.args)); ok {
@@ -79,9 +88,6 @@ func (a *app) parser(root any, exit func(int)) (*kong.Kong, error) {
 	return kong.New(root, opts...)
 }
 
-const description = "Run commands in the background, keep what they print, and know how they ended. " +
-	"claw COMMAND --help shows the flags and examples of a command; claw(7) tells the whole story."
-
 func (c command) tags() []string {
 	var tags []string
 	if len(c.aliases) > 0 {
@@ -92,6 +98,26 @@ func (c command) tags() []string {
 	}
 	return tags
 }
+
+// rewrite turns what people also type into what the grammar has: claw help
+// COMMAND, claw --version, and claw alone, which is a mistake that is answered
+// with the whole help on stderr.
+func (a *app) rewrite() (bare bool) {
+	if len(a.args) == 0 {
+		a.io.Out = a.io.Err
+		a.args = []string{"--help"}
+		return true
+	}
+	switch a.args[0] {
+	case "help":
+		a.args = append(slices.DeleteFunc(slices.Clone(a.args[1:]), isHelpFlag), "--help")
+	case "--version", "-V":
+		a.args = append([]string{"version"}, a.args[1:]...)
+	}
+	return false
+}
+
+func isHelpFlag(arg string) bool { return arg == "--help" || arg == "-h" || arg == "help" }
 
 // firstWord is the command, behind global flags that carry their value with
 // an equals sign.
@@ -107,17 +133,4 @@ func firstWord(args []string) string {
 		}
 	}
 	return ""
-}
-
-// usageOf is a mistake of the command line, with where to look.
-func usageOf(err error) error {
-	parse, ok := errors.AsType[*kong.ParseError](err)
-	if !ok {
-		return err
-	}
-	name := "claw"
-	if node := parse.Context.Selected(); node != nil {
-		name = "claw " + node.Path()
-	}
-	return &failure{code: exitUsage, text: parse.Error(), remedy: []string{name + " --help shows what can be typed"}, err: err}
 }

@@ -19,6 +19,12 @@ type tasksCmd struct {
 	Log  tasksLog  `cmd:"" help:"Show the output of a task, as long as it is kept."`
 }
 
+// Help shows examples.
+func (tasksCmd) Help() string {
+	return "A task is the record of a command that was started with claw exec -b or went on in the background. It outlives the process in process list. Without an action, list.\n\n" +
+		examples("claw tasks list --status failed", "claw tasks log tide-orbit")
+}
+
 type tasksList struct {
 	Status  string `help:"Only tasks in this status: queued, running, succeeded, failed, timed_out, cancelled, lost." placeholder:"STATUS"`
 	Runtime string `help:"Only tasks of this runtime: cli, cron, acp, subagent." placeholder:"RUNTIME"`
@@ -133,10 +139,21 @@ func (c *tasksShow) Run(a *app) error {
 // taskPairs is what a person reads about one task; what is unknown is n/a.
 func taskPairs(t task.Task, now time.Time) [][2]string {
 	pairs := [][2]string{
-		{"task", t.ID}, {"process", t.Slug}, {"kind", string(t.Runtime) + " " + t.Kind}, {"status", string(t.Status)},
-		{"result", t.TerminalOutcome}, {"delivery", string(t.DeliveryStatus)}, {"notify", string(t.NotifyPolicy)},
-		{"owner", t.OwnerKey}, {"agent", t.AgentID}, {"label", t.Label}, {"command", t.Task},
-		{"created", exact(t.CreatedAt)}, {"started", exact(t.StartedAt)}, {"ended", exact(t.EndedAt)}, {"took", took(t, now)},
+		{"task", t.ID},
+		{"process", t.Slug},
+		{"kind", string(t.Runtime) + " " + t.Kind},
+		{"status", string(t.Status)},
+		{"result", t.TerminalOutcome},
+		{"delivery", string(t.DeliveryStatus)},
+		{"notify", string(t.NotifyPolicy)},
+		{"owner", t.OwnerKey},
+		{"agent", t.AgentID},
+		{"label", t.Label},
+		{"command", t.Task},
+		{"created", exact(t.CreatedAt)},
+		{"started", exact(t.StartedAt)},
+		{"ended", exact(t.EndedAt)},
+		{"took", took(t, now)},
 		{"kept until", exact(t.CleanupAfter)},
 	}
 	for _, p := range [][2]string{{"error", t.Error}, {"progress", t.ProgressSummary}, {"summary", t.TerminalSummary}} {
