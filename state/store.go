@@ -138,12 +138,21 @@ func (s *Store) load() (*ledger.Journal, error) {
 // UpdateOption changes how one Update is carried out.
 type UpdateOption func(*updating)
 
-type updating struct{ relaxed bool }
+type updating struct {
+	relaxed bool
+	wait    *func() error
+}
 
 // Relaxed makes Update return without waiting for the disk: the change
 // survives the death of every process, and may be lost in a power cut. The
 // next Update that is not relaxed makes it durable too.
 func Relaxed() UpdateOption { return func(u *updating) { u.relaxed = true } }
+
+// Deferred makes Update return without waiting for the disk and sets wait,
+// which waits, and must be called exactly once unless Update failed. What
+// needs the change to be durable comes after wait; what only needs it to be
+// visible goes on meanwhile.
+func Deferred(wait *func() error) UpdateOption { return func(u *updating) { u.wait = wait } }
 
 // Update runs fn under the directory's lock and writes what it has put, whole
 // or not at all, and durably unless Relaxed. When fn fails nothing is written
@@ -165,6 +174,13 @@ func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error, opts ...Updat
 	})
 	if p == nil {
 		return err
+	}
+	if u.wait != nil {
+		*u.wait = func() error {
+			defer p.Close()
+			return s.syncs.sync(p)
+		}
+		return nil
 	}
 	defer p.Close()
 	if u.relaxed {

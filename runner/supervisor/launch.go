@@ -49,7 +49,10 @@ type Spare struct {
 
 // Prepare starts a supervisor that does nothing yet. If the caller dies or
 // discards it before Launch, it leaves without a trace.
-func Prepare() (*Spare, error) {
+//
+// stateDir is where the state most likely is; the supervisor looks at it
+// beforehand. The specification decides.
+func Prepare(stateDir string) (*Spare, error) {
 	id := ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -58,7 +61,7 @@ func Prepare() (*Spare, error) {
 	unix.CloseOnExec(fds[0])
 	unix.CloseOnExec(fds[1])
 	defer unix.Close(fds[1])
-	pid, err := spawn(id, fds[1])
+	pid, err := spawn(id, stateDir, fds[1])
 	if err != nil {
 		unix.Close(fds[0])
 		return nil, fmt.Errorf("start a supervisor: %w", err)
@@ -68,7 +71,7 @@ func Prepare() (*Spare, error) {
 	return &Spare{id: id, pid: pid, conn: conn}, err
 }
 
-func spawn(id string, conn int) (int, error) {
+func spawn(id, stateDir string, conn int) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -81,7 +84,7 @@ func spawn(id string, conn int) (int, error) {
 	fd := uintptr(null)
 	return syscall.ForkExec(self, []string{"claw", Command, id}, &syscall.ProcAttr{
 		Dir:   "/",
-		Env:   supervisorEnv(os.Environ(), id),
+		Env:   append(supervisorEnv(os.Environ(), id), hintVar+"="+stateDir),
 		Files: []uintptr{fd, fd, fd, uintptr(conn)},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -92,7 +95,7 @@ func spawn(id string, conn int) (int, error) {
 // supervisor belongs to process id: one that was started from within another
 // process of claw must not be taken for a descendant of that one's command.
 func supervisorEnv(environ []string, id string) []string {
-	kept := []string{proc.RunVar + "=" + id}
+	kept := []string{proc.RunVar + "=" + id, "GOGC=50"}
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
 		if name == "CLAW_FAILPOINT" || name == "GOCOVERDIR" || name == "TZ" || name == "GODEBUG" {
@@ -127,9 +130,8 @@ func (s *Spare) ID() string { return s.id }
 func (s *Spare) Discard() { s.conn.Close() }
 
 // Launch claims the row of req, hands the specification over and returns when
-// the command has really started, or with a Handle whose End says why it
-// could not. The claim of a background process is durable before anything
-// runs (design.md 3.5).
+// the command has really started and its claim is durable, or with a Handle
+// that says why it could not.
 func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*Handle, error) {
 	lifeline, err := s.takeLifeline(store)
 	if err != nil {
@@ -137,7 +139,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		return nil, err
 	}
 	defer lifeline.Close()
-	row, err := s.claim(ctx, store, req)
+	row, durable, err := s.claim(ctx, store, req)
 	if err != nil {
 		s.Discard()
 		os.RemoveAll(store.ProcessDir(s.id))
@@ -152,11 +154,17 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		StateDir: store.Dir(), Row: row.Rec, Rev: row.Rev, Path: req.Path, Env: req.Env,
 		Stdin: req.Stdin, Attached: !req.Row.Background, OnLoss: req.OnLoss,
 	}
+	synced := make(chan error, 1)
+	go func() { synced <- durable() }()
 	if err := sendSpec(s.conn, spec, files...); err != nil {
-		return nil, s.broken(err)
+		return nil, errors.Join(s.broken(err), <-synced)
 	}
 	hit("exec-sent")
-	return s.await(row.Rec)
+	h, err := s.await(row.Rec)
+	if syncErr := <-synced; syncErr != nil && err == nil {
+		h.Warnings = append(h.Warnings, syncErr.Error())
+	}
+	return h, err
 }
 
 func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
@@ -169,14 +177,18 @@ func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
 
 // claim writes the row before anything runs, and the task with it when the
 // process starts in the background.
-func (s *Spare) claim(ctx context.Context, store *state.Store, req Request) (state.Row[process.Process], error) {
-	var opts []state.UpdateOption
-	if !req.Row.Background {
-		opts = append(opts, state.Relaxed())
+//
+// durable waits for the disk. A power cut ends the command as well, so that
+// the claim may become durable while the command starts; but nobody is told
+// an id that could be lost.
+func (s *Spare) claim(ctx context.Context, store *state.Store, req Request) (row state.Row[process.Process], durable func() error, err error) {
+	durable = func() error { return nil }
+	opt := state.Relaxed()
+	if req.Row.Background {
+		opt = state.Deferred(&durable)
 	}
 	self, _ := proc.Identify(s.pid)
-	var row state.Row[process.Process]
-	err := store.Update(ctx, func(tx *state.Tx) error {
+	err = store.Update(ctx, func(tx *state.Tx) error {
 		slug, err := newSlug(tx)
 		if err != nil {
 			return err
@@ -191,22 +203,20 @@ func (s *Spare) claim(ctx context.Context, store *state.Store, req Request) (sta
 		}
 		row = state.Row[process.Process]{ID: p.ID, Rev: 1, Rec: p}
 		return state.Processes.Put(tx, p.ID, 0, p)
-	}, opts...)
-	return row, err
+	}, opt)
+	return row, durable, err
 }
 
 // newSlug draws a slug that nothing live or listed has. Rows that have left
 // for the archive give theirs back.
 func newSlug(tx *state.Tx) (string, error) {
-	rows, err := state.Processes.All(tx)
-	if err != nil {
-		return "", err
+	var failed error
+	taken := func(slug string) bool {
+		has, err := state.Processes.Mentions(tx, `"slug":"`+slug+`"`)
+		failed = errors.Join(failed, err)
+		return has && err == nil
 	}
-	taken := make(map[string]bool, len(rows))
-	for _, r := range rows {
-		taken[r.Rec.Slug] = true
-	}
-	return process.NewSlug(func(s string) bool { return taken[s] }, randomIndex, tx.Now().UnixMilli()), nil
+	return process.NewSlug(taken, randomIndex, tx.Now().UnixMilli()), failed
 }
 
 func randomIndex(n int) int {

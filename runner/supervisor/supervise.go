@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"claw/runner/clock"
@@ -18,7 +17,6 @@ import (
 // Main is the hidden subcommand: it supervises one process from its start to
 // its end. It returns the program's exit status, which nobody waits for.
 func Main() int {
-	debug.SetGCPercent(50)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	if s, ok := resume(); ok {
 		return s.again()
@@ -27,11 +25,12 @@ func Main() int {
 	if err != nil {
 		return 1
 	}
+	store := warm(os.Getenv(hintVar))
 	spec, files, err := recvSpec(conn)
 	if err != nil {
 		return tell(conn, err)
 	}
-	s, err := adopt(spec, conn, files)
+	s, err := adopt(spec, conn, files, store)
 	if err != nil {
 		return tell(conn, err)
 	}
@@ -48,12 +47,15 @@ func tell(conn *os.File, err error) int {
 }
 
 // adopt takes over what the caller sent.
-func adopt(spec Spec, conn *os.File, files []*os.File) (*supervisor, error) {
+func adopt(spec Spec, conn *os.File, files []*os.File, store *state.Store) (*supervisor, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no life-line came with the specification")
 	}
 	s := &supervisor{spec: spec, id: spec.Row.ID, lifeline: files[0], clock: clock.New()}
 	s.link.conn = conn
+	if store != nil && store.Dir() == spec.StateDir && !spec.UnsafeFS {
+		s.store = store
+	}
 	if spec.Stdin == StdinCaller {
 		if len(files) < 2 {
 			return nil, errors.New("no stdin came with the specification")
@@ -65,11 +67,14 @@ func adopt(spec Spec, conn *os.File, files []*os.File) (*supervisor, error) {
 
 // open opens what outlives a re-execution only by name.
 func (s *supervisor) open() error {
-	store, err := state.Open(s.spec.StateDir, state.Options{Now: s.clock.Now, Boot: proc.Boot(), UnsafeFS: s.spec.UnsafeFS})
-	if err != nil {
-		return err
+	var err error
+	if s.store == nil {
+		s.store, err = state.Open(s.spec.StateDir, state.Options{Now: s.clock.Now, Boot: proc.Boot(), UnsafeFS: s.spec.UnsafeFS})
+		if err != nil {
+			return err
+		}
 	}
-	s.store, s.dir = store, store.ProcessDir(s.id)
+	s.dir = s.store.ProcessDir(s.id)
 	s.out, err = output.OpenWriter(s.dir, output.WriterOptions{Cap: s.spec.Row.MaxOutput, Now: s.clock.Now})
 	if err != nil {
 		return fmt.Errorf("open the output of %s: %w", s.spec.Row.Slug, err)

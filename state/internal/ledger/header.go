@@ -75,8 +75,15 @@ func parseHeader(b []byte) (Header, error) {
 	if _, has, ok := splitSum(b); !has || !ok {
 		return Header{}, errSum
 	}
-	h := Header{raw: b}
-	if json.Unmarshal(b, &h) != nil || h.Generation <= 0 || h.Tx < 0 {
+	h, ok := scanHeader(b)
+	if !ok {
+		h = Header{}
+		if json.Unmarshal(b, &h) != nil {
+			return Header{}, errSyntax
+		}
+	}
+	h.raw = b
+	if h.Generation <= 0 || h.Tx < 0 {
 		return Header{}, errSyntax
 	}
 	for _, l := range h.Ledgers {

@@ -10,6 +10,7 @@ import (
 	"claw/cmd/claw/internal/config"
 	"claw/cmd/claw/internal/output"
 	"claw/runner/clock"
+	"claw/runner/supervisor"
 	"claw/state"
 )
 
@@ -25,6 +26,7 @@ type app struct {
 	args    []string // as typed, without the program's name
 
 	global globals
+	spare  *supervisor.Spare // started before the command line was read
 	cfg    *config.Config
 	st     *state.Store
 }
@@ -75,7 +77,21 @@ func (a *app) stateDir() (string, error) {
 	return config.StateDir(a.getenv)
 }
 
+// takeSpare is a supervisor that waits for its specification, the one that
+// was started early or a new one.
+func (a *app) takeSpare() (*supervisor.Spare, error) {
+	if s := a.spare; s != nil {
+		a.spare = nil
+		return s, nil
+	}
+	dir, _ := a.stateDir()
+	return supervisor.Prepare(dir)
+}
+
 func (a *app) close() {
+	if a.spare != nil {
+		a.spare.Discard()
+	}
 	if a.st != nil {
 		a.st.Close()
 	}

@@ -60,8 +60,7 @@ func (c *execCmd) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	// The supervisor boots while the rest is read.
-	spare, err := supervisor.Prepare()
+	spare, err := a.takeSpare()
 	if err != nil {
 		return &failure{code: exitClaw, text: "start a supervisor: " + err.Error(), err: err}
 	}

@@ -194,7 +194,7 @@ func (c *toolCmd) exec(a *app, line []byte) (control.Result, error) {
 
 // asTool runs an exec call to its result: the end, or that it goes on.
 func (c *execCmd) asTool(a *app) (control.Result, error) {
-	spare, err := supervisor.Prepare()
+	spare, err := a.takeSpare()
 	if err != nil {
 		return control.Result{}, err
 	}
