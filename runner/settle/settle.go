@@ -118,6 +118,7 @@ func View(store *state.Store, p process.Process, now time.Time) process.Process 
 	exit := end.Exit
 	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, end.At
 	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
+	p.Background = true // what Lost will make of it: nobody waits for it any more
 	return p
 }
 
@@ -187,13 +188,11 @@ func newID(now time.Time) string {
 }
 
 // inferred is the end of a process whose supervisor died: no exit code, the
-// output kept up to the last byte that was written, and the command itself
-// listed as leftover when it still runs.
+// output kept up to the last byte that was written, and listed as leftover
+// the command, when it still runs, and whatever else carries its mark.
 func inferred(store *state.Store, p process.Process, now time.Time) End {
 	end := End{Phase: process.Lost, At: now, Exit: process.Exit{Reason: process.ReasonLost, Error: lostText(p)}}
-	if proc.Alive(p.Root) {
-		end.Leftover = append(end.Leftover, process.Leftover{Identity: p.Root, Command: proc.CommandLine(p.Root.PID)})
-	}
+	end.Leftover = proc.Describe(orphaned(p).Find())
 	r, err := output.Open(store.ProcessDir(p.ID))
 	if err != nil {
 		return end
@@ -215,6 +214,17 @@ func lostText(p process.Process) string {
 		return "the machine went down while it was running; its exit code is not known"
 	}
 	return "its supervisor died before the command ended; the exit code is not known"
+}
+
+// orphaned is what p started, when nobody is its supervisor any more. Where
+// the supervisor died before it could write down which process the command
+// is, the mark alone says what belongs to it.
+func orphaned(p process.Process) proc.Target {
+	root := p.Root
+	if root.IsZero() {
+		root.Boot = p.Supervisor.Boot
+	}
+	return proc.Target{Root: root, Ungrouped: p.Ungrouped, Mark: proc.Mark{Key: proc.RunVar, Value: p.ID}}
 }
 
 // Survivors are what p left behind and what is still alive of it.
