@@ -10,6 +10,7 @@ import (
 
 	"claw/runner/internal/proc"
 	"claw/runner/internal/pty"
+	"claw/runner/retention"
 	"claw/runner/supervisor"
 	"claw/state/process"
 )
@@ -35,6 +36,7 @@ type Exec struct {
 	NotifyOnExitEmptySuccess bool
 	PathPrepend              []string
 	OnLoss                   string
+	Retain                   retention.Policy
 	Background               bool
 
 	Environ []string // the caller's environment
@@ -79,7 +81,7 @@ func (e Exec) Request() (supervisor.Request, error) {
 	}
 	req := supervisor.Request{
 		Row: e.row(argv, dir), Path: path, Env: env,
-		Stdin: e.Stdin, Caller: e.Caller, OnLoss: e.OnLoss,
+		Stdin: e.Stdin, Caller: e.Caller, OnLoss: e.OnLoss, Retain: e.Retain,
 	}
 	return req, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"claw/state"
 	"claw/state/process"
 )
 
@@ -18,6 +19,10 @@ type Handle struct {
 	PID      int
 	Warnings []string
 	Ended    bool
+
+	store    *state.Store // asked when the supervisor hangs up
+	onLoss   string
+	orphaned bool // a foreground result whose folder nobody else removes
 
 	conn    *os.File
 	writeMu sync.Mutex // signals, detach and input come from several goroutines
@@ -43,7 +48,8 @@ func (h *Handle) Pump(stdout, stderr io.Writer) (Outcome, error) {
 	for {
 		f, err := readFrame(h.conn, buf)
 		if err != nil {
-			return OutcomeBroken, ErrSupervisorDied
+			outcome, hangUpErr := h.hungUp()
+			return outcome, errors.Join(writeErr, hangUpErr)
 		}
 		switch f.kind {
 		case frameStdout:
@@ -133,4 +139,7 @@ func (h *Handle) ack() {
 
 // Close ends the conversation. A foreground process that has neither ended
 // nor been detached goes on in the background.
-func (h *Handle) Close() error { return h.conn.Close() }
+func (h *Handle) Close() error {
+	h.discard()
+	return h.conn.Close()
+}

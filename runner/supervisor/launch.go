@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claw/runner/internal/proc"
+	"claw/runner/retention"
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/process"
@@ -36,6 +37,7 @@ type Request struct {
 	Stdin  StdinMode
 	Caller *os.File // the descriptor of StdinCaller
 	OnLoss string   // "leave" (default) or "kill": what settling does to a command whose supervisor died
+	Retain retention.Policy
 }
 
 // Spare is a supervisor process that has been started and waits for its
@@ -152,7 +154,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 	}
 	spec := Spec{
 		StateDir: store.Dir(), Row: row.Rec, Rev: row.Rev, Path: req.Path, Env: req.Env,
-		Stdin: req.Stdin, Attached: !req.Row.Background, OnLoss: req.OnLoss,
+		Stdin: req.Stdin, Attached: !req.Row.Background, Retain: req.Retain,
 	}
 	synced := make(chan error, 1)
 	go func() { synced <- durable() }()
@@ -160,7 +162,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		return nil, errors.Join(s.broken(err), <-synced)
 	}
 	hit("exec-sent")
-	h, err := s.await(row.Rec)
+	h, err := s.await(&Handle{Row: row.Rec, conn: s.conn, store: store, onLoss: req.OnLoss})
 	if syncErr := <-synced; syncErr != nil && err == nil {
 		h.Warnings = append(h.Warnings, syncErr.Error())
 	}
@@ -228,10 +230,12 @@ func randomIndex(n int) int {
 }
 
 // await reads the supervisor's first answer.
-func (s *Spare) await(row process.Process) (*Handle, error) {
-	h := &Handle{Row: row, conn: s.conn}
+func (s *Spare) await(h *Handle) (*Handle, error) {
 	f, err := readFrame(s.conn, nil)
 	if err != nil {
+		if outcome, _ := h.hungUp(); outcome == OutcomeEnded {
+			return h, nil
+		}
 		return nil, s.broken(err)
 	}
 	switch f.kind {

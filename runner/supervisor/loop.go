@@ -12,6 +12,7 @@ import (
 	"claw/runner/internal/proc"
 	"claw/runner/internal/pty"
 	"claw/runner/output"
+	"claw/runner/retention"
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/process"
@@ -205,6 +206,7 @@ func (s *supervisor) finish() int {
 	if !row.Background {
 		os.RemoveAll(s.dir) // a foreground result is never kept
 	}
+	retention.Due(context.Background(), s.store, s.spec.Retain, s.clock.Now())
 	s.linger(len(left) > 0)
 	return 0
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"claw/runner/retention"
 	"claw/state/process"
 )
 
@@ -8,16 +9,15 @@ import (
 // never written to disk: Env holds the caller's environment at submission
 // (pains B38).
 type Spec struct {
-	StateDir string          `json:"stateDir"`
-	UnsafeFS bool            `json:"unsafeFs,omitempty"`
-	Row      process.Process `json:"row"`
-	Rev      int64           `json:"rev"`
-	Path     string          `json:"path"` // Argv[0] resolved
-	Env      []string        `json:"env"`  // complete, KEY=value
-	Stdin    StdinMode       `json:"stdin"`
-	Attached bool            `json:"attached,omitempty"` // the caller wants the output streamed until it detaches
-	Retry    bool            `json:"retry,omitempty"`    // a PTY that cannot be opened is replaced by pipes
-	OnLoss   string          `json:"onLoss,omitempty"`
+	StateDir string           `json:"stateDir"`
+	UnsafeFS bool             `json:"unsafeFs,omitempty"`
+	Row      process.Process  `json:"row"`
+	Rev      int64            `json:"rev"`
+	Path     string           `json:"path"` // Argv[0] resolved
+	Env      []string         `json:"env"`  // complete, KEY=value
+	Stdin    StdinMode        `json:"stdin"`
+	Attached bool             `json:"attached,omitempty"` // the caller wants the output streamed until it detaches
+	Retain   retention.Policy `json:"retain"`
 }
 
 // StdinMode says what the command reads as standard input.

@@ -66,9 +66,6 @@ func pump(a *app, h *supervisor.Handle, yield time.Duration, out, errOut io.Writ
 	for {
 		select {
 		case p := <-done:
-			if p.outcome == supervisor.OutcomeBroken && giveUp != nil {
-				return supervisor.OutcomeDetached, nil
-			}
 			return p.outcome, p.err
 		case <-yieldNow:
 			h.Detach()

@@ -1,0 +1,126 @@
+// Package retention removes what is no longer kept: the output of finished
+// processes, and the days of the archive.
+//
+// Two limits hold at once. Output lives as long as its task (retention days),
+// and all output together stays within a budget: the oldest finished goes
+// first. What still runs is never touched, whatever its size.
+package retention
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"claw/runner/settle"
+	"claw/state"
+)
+
+// Policy is what is kept.
+type Policy struct {
+	Budget int64         // bytes of output of finished processes; 0 no limit
+	Keep   time.Duration // age of a process; 0 for ever
+}
+
+// every is how long after a sweep another one would find little.
+const every = 10 * time.Minute
+
+// Due sweeps unless somebody else does or has done so lately; with a clock
+// that went back it sweeps once more than needed. Errors are not worth more
+// than the next try.
+func Due(ctx context.Context, store *state.Store, p Policy, now time.Time) {
+	path := filepath.Join(store.Dir(), "sweep.lock")
+	if info, err := os.Stat(path); err == nil {
+		if age := now.Sub(info.ModTime()); age >= 0 && age < every {
+			return
+		}
+	}
+	unlock, ok, err := state.TryLock(path)
+	if err != nil || !ok {
+		return
+	}
+	defer unlock()
+	os.Chtimes(path, now, now)
+	Sweep(ctx, store, p, now)
+}
+
+// kept is the output of one finished process.
+type kept struct {
+	dir  string
+	born time.Time
+	size int64
+}
+
+// Sweep applies the policy and returns how many bytes it removed.
+func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (int64, error) {
+	all, err := finished(store)
+	if err != nil {
+		return 0, err
+	}
+	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(a.dir, b.dir) }) // ULIDs: oldest first
+	total := int64(0)
+	for _, k := range all {
+		total += k.size
+	}
+	removed := int64(0)
+	for _, k := range all {
+		old := p.Keep > 0 && now.Sub(k.born) > p.Keep
+		if !old && (p.Budget <= 0 || total-removed <= p.Budget) {
+			continue
+		}
+		if err := os.RemoveAll(k.dir); err != nil {
+			return removed, err
+		}
+		removed += k.size
+	}
+	if p.Keep > 0 {
+		err = store.Prune(ctx, now.Add(-p.Keep))
+	}
+	return removed, err
+}
+
+// finished lists the folders of processes that are certainly over: nobody
+// holds the life-line. A folder that is being made has its life-line taken
+// before its row is written, so that young ones are left alone.
+func finished(store *state.Store) ([]kept, error) {
+	root := filepath.Dir(store.ProcessDir("x"))
+	entries, err := os.ReadDir(root)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []kept
+	for _, e := range entries {
+		id, err := ulid.ParseStrict(e.Name())
+		if err != nil || !e.IsDir() {
+			continue
+		}
+		dir := filepath.Join(root, e.Name())
+		if held, err := state.Held(settle.Lifeline(dir)); held || err != nil {
+			continue
+		}
+		all = append(all, kept{dir: dir, born: ulid.Time(id.Time()), size: sizeOf(dir)})
+	}
+	return all, nil
+}
+
+// sizeOf is what a folder takes on disk; what vanishes meanwhile takes none.
+func sizeOf(dir string) int64 {
+	size := int64(0)
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size
+}

@@ -1,0 +1,99 @@
+package retention_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"claw/runner/retention"
+	"claw/runner/settle"
+	"claw/state"
+	"claw/state/event"
+	"claw/state/statetest"
+)
+
+// made puts the folder of a process born at at, with size bytes of output.
+func made(t *testing.T, s *state.Store, at time.Time, size int) string {
+	t.Helper()
+	id := ulid.MustNew(ulid.Timestamp(at), nil).String()
+	dir := s.ProcessDir(id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "output"), make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// opened is a state directory that has been written to.
+func opened(t *testing.T) *state.Store {
+	t.Helper()
+	s := statetest.Open(t)
+	err := s.Update(t.Context(), func(tx *state.Tx) error {
+		return state.Events.Put(tx, "01J00000000000000000000000", 0, event.Event{ID: "01J00000000000000000000000"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestSweep: the oldest finished output goes until the rest fits the budget;
+// what is older than the retention goes in any case; what runs stays.
+func TestSweep(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	day := 24 * time.Hour
+	s := opened(t)
+	ancient := made(t, s, now.Add(-8*day), 10)
+	old := made(t, s, now.Add(-3*day), 1000)
+	young := made(t, s, now.Add(-2*day), 600)
+	newest := made(t, s, now.Add(-day), 300)
+	running := made(t, s, now.Add(-9*day), 5000)
+	lock, err := state.LockFile(settle.Lifeline(running))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+
+	removed, err := retention.Sweep(context.Background(), s, retention.Policy{Budget: 1000, Keep: 7 * day}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(10 + 1000); removed != want {
+		t.Errorf("removed %d bytes, want %d", removed, want)
+	}
+	for dir, want := range map[string]bool{ancient: false, old: false, young: true, newest: true, running: true} {
+		if exists(dir) != want {
+			t.Errorf("%s exists: %v, want %v", dir, !want, want)
+		}
+	}
+	os.RemoveAll(running)
+}
+
+// TestDueOnlyNowAndThen: a second sweep within ten minutes does nothing, one
+// after them does.
+func TestDueOnlyNowAndThen(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	s := opened(t)
+	policy := retention.Policy{Budget: 1}
+	retention.Due(context.Background(), s, policy, now)
+	dir := made(t, s, now, 100)
+	retention.Due(context.Background(), s, policy, now.Add(9*time.Minute))
+	if !exists(dir) {
+		t.Fatal("swept again within ten minutes")
+	}
+	retention.Due(context.Background(), s, policy, now.Add(11*time.Minute))
+	if exists(dir) {
+		t.Fatal("not swept after eleven minutes")
+	}
+}
