@@ -32,6 +32,14 @@ func (w *world) supervisors() []int {
 	})
 }
 
+// bereave kills the supervisor of a process and waits until it is dead.
+func (w *world) bereave(id string) {
+	w.t.Helper()
+	pid := w.supervisor(id)
+	w.kill(pid, unix.SIGKILL)
+	w.until("the supervisor is dead", func() bool { return !alive(pid) })
+}
+
 // tasks counts the tasks in a status.
 func (w *world) tasks(status string) int {
 	w.t.Helper()
@@ -192,7 +200,7 @@ func TestSupervisorKilledOnTerminal(t *testing.T) {
 	w := newWorld(t)
 	slug := w.must("exec", "-b", "--pty", worker)
 	w.prints(slug, "before")
-	w.kill(w.supervisor(w.show(slug).ID), unix.SIGKILL)
+	w.bereave(w.show(slug).ID)
 	w.until("the terminal has hung the command up", func() bool { return len(w.commands()) == 0 })
 	if got := w.raw(slug); got != "before" {
 		t.Errorf("output %q", got)
@@ -211,7 +219,7 @@ head -c 900000 /dev/zero; touch printed
 head -c 3000000 /dev/zero; touch finished`
 	slug := w.must("exec", "-b", script)
 	w.prints(slug, "before")
-	w.kill(w.supervisor(w.show(slug).ID), unix.SIGKILL)
+	w.bereave(w.show(slug).ID)
 	w.isLost(slug)
 	w.file("go", "")
 	w.until("it has printed a little", func() bool { _, err := os.Stat(filepath.Join(w.dir, "printed")); return err == nil })
@@ -238,7 +246,7 @@ func TestSupervisorKilledTree(t *testing.T) {
 			slug := w.must("exec", "-b", tt.script)
 			w.prints(slug, "ready")
 			s := w.show(slug)
-			w.kill(w.supervisor(s.ID), unix.SIGKILL)
+			w.bereave(s.ID)
 			if tt.name == "child only" {
 				w.file("go", "")
 				w.until("the command itself has ended", func() bool { return !alive(s.PID) })
@@ -256,7 +264,7 @@ func TestSupervisorKilledThenTheCommandEnds(t *testing.T) {
 	slug := w.must("exec", "-b", `setsid sleep 600 & echo ready; while ! [ -e go ]; do sleep 0.02; done`)
 	w.prints(slug, "ready")
 	s := w.show(slug)
-	w.kill(w.supervisor(s.ID), unix.SIGKILL)
+	w.bereave(s.ID)
 	w.isLost(slug)
 	w.file("go", "")
 	w.until("the command itself has ended", func() bool { return !alive(s.PID) })
@@ -270,7 +278,7 @@ func TestSupervisorLossKill(t *testing.T) {
 	w.config("[tools.exec]\nonSupervisorLoss = \"kill\"\n")
 	slug := w.must("exec", "-b", worker)
 	w.prints(slug, "before")
-	w.kill(w.supervisor(w.show(slug).ID), unix.SIGKILL)
+	w.bereave(w.show(slug).ID)
 	if code := w.ends(slug); code != 125 {
 		t.Errorf("wait: exit %d, want 125", code)
 	}
