@@ -94,10 +94,20 @@ func (r *Reader) Drain(c Cursor, pending int, final bool) (Drained, error) {
 		pending = DefaultPending
 	}
 	pending = min(max(pending, minPending), maxPending)
+	size, err := r.size()
+	if err == nil && c.Offset > size {
+		size, err = r.size() // a folder listed while it changes may look older than it is
+	}
+	if err != nil {
+		return Drained{}, err
+	}
+	if c.Offset > size { // a power cut has taken what was read: go on from there
+		c = Cursor{Offset: size, EmptyPolls: c.EmptyPolls, PolledAt: c.PolledAt}
+	}
 	var d Drained
 	t, keep, raw := NewText(c), newPending(pending), lastBytes{max: pending}
 	var buf []byte
-	next, err := r.Scan(c.Offset, r.Size(), Selection{}, func(chunk Chunk) error {
+	next, err := r.Scan(c.Offset, size, Selection{}, func(chunk Chunk) error {
 		d.Missing += chunk.Gap
 		d.Bytes += int64(len(chunk.Data))
 		raw.add(chunk.Data)

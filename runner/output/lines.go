@@ -43,7 +43,11 @@ const (
 // sanitised, both streams in order of arrival, CRLF for LF. What is written
 // later is not seen.
 func (r *Reader) Lines(sel Selection) (*Lines, error) {
-	l := &Lines{r: r, sel: sel, end: r.Size(), stride: firstStride}
+	end, err := r.size()
+	if err != nil {
+		return nil, err
+	}
+	l := &Lines{r: r, sel: sel, end: end, stride: firstStride}
 	var buf []byte
 	n, mid, since := 0, false, int64(0)
 	t := NewText(Cursor{})
@@ -55,7 +59,7 @@ func (r *Reader) Lines(sel Selection) (*Lines, error) {
 		l.Chars += int64(utf8.RuneCount(p))
 		mid = p[len(p)-1] != '\n'
 	}
-	_, err := r.Scan(sel.From, l.end, sel, func(c Chunk) error {
+	_, err = r.Scan(sel.From, l.end, sel, func(c Chunk) error {
 		if since += int64(len(c.Data)); since >= l.stride {
 			l.mark(mark{Cursor{Offset: c.Offset - c.Gap, Stdout: t.dec[0].State(), Stderr: t.dec[1].State()}, n, mid})
 			since = 0
@@ -186,10 +190,14 @@ func (p *printer) finish() {
 // streams in order of arrival, and whether there was more
 // (spec/exec-process.md 1.8; n is 200000 there).
 func (r *Reader) Aggregate(n int) (s string, cut bool, err error) {
+	end, err := r.size()
+	if err != nil {
+		return "", false, err
+	}
 	keep := lastChars{max: n}
 	t := NewText(Cursor{})
 	var buf []byte
-	_, err = r.Scan(0, r.Size(), Selection{}, func(c Chunk) error {
+	_, err = r.Scan(0, end, Selection{}, func(c Chunk) error {
 		buf = t.Append(buf[:0], c)
 		keep.add(buf)
 		return nil

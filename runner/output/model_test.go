@@ -210,12 +210,12 @@ func piece(kind, n, seed int) []byte {
 // B01: a command that prints without end costs the cap and no more; the first
 // and the last bytes are there, and the count of what is not.
 func TestB01Cap(t *testing.T) {
-	for _, size := range []int64{1, smallCap, 100_000, 1 << 20} {
+	for _, size := range []int64{1, 100_000, 512 << 10} {
 		dir, clk := t.TempDir(), newClock()
 		w := output.NewWriter(dir, output.WriterOptions{Cap: size, Now: clk.now})
 		limit := max(size, smallCap)
 		var m model
-		for i := int64(0); i < 8*limit; i += 26 * 40 {
+		for i := int64(0); i < 4*limit; i += 26 * 40 {
 			clk.step(time.Millisecond)
 			m.write(w, output.Stdout, bytes.Repeat([]byte("line-of-output-0123456789\n"), 40))
 			if data, _ := usage(t, dir); data > limit {

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -46,47 +47,75 @@ func (s Selection) has(c Chunk) bool {
 // Size is the offset after the last byte: what has been written so far, what
 // was dropped counted. Zero when nothing can be read.
 func (r *Reader) Size() int64 {
-	s, _ := r.lastSegment()
-	return s.end()
+	end, _ := r.size()
+	return end
+}
+
+// size is Size for those who must not take what cannot be read for nothing.
+func (r *Reader) size() (int64, error) {
+	s, _, err := r.lastSegment()
+	if err != nil {
+		return 0, fmt.Errorf("read output: %w", err)
+	}
+	return s.end(), nil
 }
 
 // LastAt is when output last arrived, to 10 ms; zero when none has.
 func (r *Reader) LastAt() time.Time {
-	_, at := r.lastSegment()
+	_, at, _ := r.lastSegment()
 	return at
 }
 
 // lastSegment finds the end of the output and the time of the last byte.
-func (r *Reader) lastSegment() (last segment, at time.Time) {
-	l, err := list(r.fs, r.dir)
-	if err != nil {
-		return last, at
+func (r *Reader) lastSegment() (last segment, at time.Time, err error) {
+	err = r.steady(func(starts []int64) error {
+		for i := len(starts) - 1; i >= 0 && at.IsZero(); i-- {
+			o, err := openForReading(r.fs, r.dir, starts[i])
+			if errors.Is(err, errVanished) && i < len(starts)-1 {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if i == len(starts)-1 {
+				last = segment{start: starts[i], size: o.size}
+			}
+			if o.size > 0 {
+				at = time.Unix(0, runsFrom(&o.table, o.size-1, o.info.ModTime()).now.value)
+			}
+			o.Close()
+		}
+		return nil
+	})
+	return last, at, err
+}
+
+// steady lists the segments for fn, and does so again when fn finds that the
+// last of them has vanished. Then the writer has been so fast that all but the
+// head are other ones by now, and to go on would be to find the output shorter
+// than it was.
+func (r *Reader) steady(fn func(starts []int64) error) error {
+	var err error
+	for range 1000 {
+		var l listing
+		if l, err = list(r.fs, r.dir); err != nil {
+			return err
+		}
+		if err = fn(l.segments); !errors.Is(err, errVanished) {
+			return err
+		}
 	}
-	found := false
-	for i := len(l.segments) - 1; i >= 0 && at.IsZero(); i-- {
-		o, err := openForReading(r.fs, r.dir, l.segments[i])
-		if err != nil {
-			continue
-		}
-		if !found {
-			last, found = segment{start: l.segments[i], size: o.size}, true
-		}
-		if o.size > 0 {
-			at = time.Unix(0, runsFrom(&o.table, o.size-1, o.info.ModTime()).now.value)
-		}
-		o.Close()
-	}
-	return last, at
+	return err
 }
 
 // Totals counts bytes and lines, kept and dropped, from the files alone. Only
 // the segment being written has to be read for it.
 func (r *Reader) Totals() process.Totals {
-	l, err := list(r.fs, r.dir)
-	if err != nil {
-		return process.Totals{}
-	}
-	segs := measure(r.fs, r.dir, l.segments)
+	var segs []segment
+	r.steady(func(starts []int64) (err error) {
+		segs, err = measure(r.fs, r.dir, starts)
+		return err
+	})
 	if len(segs) == 0 {
 		return process.Totals{}
 	}
@@ -112,7 +141,11 @@ func (r *Reader) byteAt(start, offset int64) byte {
 // and how many bytes in between were no longer there. With nothing selected
 // and nothing dropped, w gets what the command wrote, byte for byte.
 func (r *Reader) Copy(w io.Writer, sel Selection) (next, dropped int64, err error) {
-	next, err = r.Scan(sel.From, r.Size(), sel, func(c Chunk) error {
+	end, err := r.size()
+	if err != nil {
+		return sel.From, 0, err
+	}
+	next, err = r.Scan(sel.From, end, sel, func(c Chunk) error {
 		dropped += c.Gap
 		_, err := w.Write(c.Data)
 		return err

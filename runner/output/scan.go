@@ -52,7 +52,8 @@ func (s *scan) pass() (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, start := range l.segments[firstAt(l.segments, s.pos):] {
+	first := firstAt(l.segments, s.pos)
+	for i, start := range l.segments[first:] {
 		if s.pos >= s.to {
 			return false, nil
 		}
@@ -61,7 +62,7 @@ func (s *scan) pass() (again bool, err error) {
 				return again, err
 			}
 		}
-		if err := s.segment(start); err != nil && !errors.Is(err, errVanished) {
+		if err := s.segment(start, limitOf(l.segments, first+i)); err != nil && !errors.Is(err, errVanished) {
 			return false, err
 		}
 	}
@@ -75,6 +76,15 @@ func firstAt(starts []int64, pos int64) int {
 		i++
 	}
 	return i
+}
+
+// limitOf is where segment i must end: what somebody has added to a file by
+// hand does not hide the segment after it.
+func limitOf(starts []int64, i int) int64 {
+	if i+1 < len(starts) {
+		return starts[i+1]
+	}
+	return forever
 }
 
 // gap moves to start over bytes that are not there. It lists the folder once
@@ -99,8 +109,8 @@ func (s *scan) gap(start int64, known []int64) (again bool, err error) {
 	return false, s.fn(Chunk{Offset: s.pos, Gap: n})
 }
 
-// segment reads one segment from pos to its end.
-func (s *scan) segment(start int64) error {
+// segment reads one segment from pos to its end, which is at most limit.
+func (s *scan) segment(start, limit int64) error {
 	if s.pos < start || s.pos >= s.to {
 		return nil
 	}
@@ -109,7 +119,7 @@ func (s *scan) segment(start int64) error {
 		return err
 	}
 	defer o.Close()
-	end := min(o.size, s.to-start)
+	end := min(o.size, limit-start, s.to-start)
 	if s.buf == nil {
 		s.buf = make([]byte, scanBuffer)
 	}

@@ -175,25 +175,26 @@ func (s *openSegment) Close() {
 }
 
 // inspect measures a segment without reading its bytes where its index knows
-// the answer. prev is the segment before it, for a header that is missing.
-func inspect(fsys FS, dir string, start int64, prev segment) (segment, error) {
+// the answer. It ends at limit at the latest. prev is the segment before it,
+// for a header that is missing.
+func inspect(fsys FS, dir string, start, limit int64, prev segment) (segment, error) {
 	o, err := openForReading(fsys, dir, start)
 	if err != nil {
 		return segment{}, err
 	}
 	defer o.Close()
-	s := segment{start: start, size: o.size, index: o.table.bytes, startBOL: true}
+	s := segment{start: start, size: min(o.size, limit-start), index: o.table.bytes, startBOL: true}
 	switch {
 	case o.table.valid:
 		s.startLine, s.startBOL = o.table.head.lines, o.table.head.bol
 	case start > 0:
 		s.startLine = prev.startLine + prev.lines
 	}
-	if lines, ok := o.table.sealed(o.size); ok {
+	if lines, ok := o.table.sealed(s.size); ok {
 		s.lines = lines
 		return s, nil
 	}
-	s.lines, err = countLines(o.data, o.size)
+	s.lines, err = countLines(o.data, s.size)
 	return s, err
 }
 

@@ -1,10 +1,6 @@
 package output
 
-import (
-	"encoding/binary"
-	"unicode"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Decoder turns raw bytes of one stream into text that is safe to show
 // (spec/exec-process.md 1.8): terminal sequences and invisible format
@@ -50,8 +46,7 @@ func (d *Decoder) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		switch d.mode {
 		case ground:
-			n := plain(p)
-			dst, p = append(dst, p[:n]...), p[n:]
+			dst, p = easy(dst, p)
 		case csi:
 			p = p[parameters(p):]
 		}
@@ -100,45 +95,6 @@ func (d *Decoder) Flush(dst []byte) []byte {
 	}
 	*d = Decoder{}
 	return dst
-}
-
-// plain is how many bytes at the start of p are text as they stand. It looks
-// at eight at a time while all of them are printable ASCII.
-func plain(p []byte) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; i+8 <= len(p); i += 8 {
-		x := binary.LittleEndian.Uint64(p[i:])
-		control := (x - 0x20*ones) &^ x // top bit of a byte below 20
-		y := x ^ del*ones
-		deleted := (y - ones) &^ y // top bit of a byte that is 7f
-		if (x|control|deleted)&tops == 0 {
-			continue
-		}
-		for _, c := range p[i : i+8] {
-			if !isPlain(c) {
-				return i
-			}
-			i++
-		}
-		i -= 8
-	}
-	for ; i < len(p) && isPlain(p[i]); i++ {
-	}
-	return i
-}
-
-func isPlain(c byte) bool {
-	return c >= 0x20 && c < del || c == '\n' || c == '\r' || c == '\t'
-}
-
-// parameters is how many bytes at the start of p cannot end a CSI sequence.
-func parameters(p []byte) int {
-	i := 0
-	for i < len(p) && p[i] >= 0x20 && p[i] < 0x40 {
-		i++
-	}
-	return i
 }
 
 // badPrefix is the length of the longest start of p that could have become a
@@ -258,18 +214,6 @@ func appendVisible(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// isFormat tells the invisible characters of the Unicode category Cf (ZWJ,
-// BOM, soft hyphen, bidi marks). Most text is decided without the table.
-func isFormat(r rune) bool {
-	switch {
-	case r < 0x600:
-		return r == 0xad
-	case r >= 0x2070 && r < 0xfeff:
-		return false
-	}
-	return unicode.Is(unicode.Cf, r)
-}
-
 // State is a Decoder between two calls, to be stored.
 type State struct {
 	Mode    uint8  `json:"mode,omitempty"`    // 0: outside of sequences
@@ -300,22 +244,4 @@ func (s State) Decoder() Decoder {
 func Sanitize(p []byte) string {
 	var d Decoder
 	return string(d.Flush(d.Append(make([]byte, 0, len(p)), p)))
-}
-
-// LooksBinary tells bytes that are no text in any sense (pain B06): more than
-// a fifth of them, and not just a few, are NUL, other control characters that
-// text does not use, or not UTF-8. Such output is shown in base64 as well.
-func LooksBinary(p []byte) bool {
-	bad := 0
-	for rest := p; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		switch {
-		case r == utf8.RuneError && n == 1 && utf8.FullRune(rest):
-			bad++
-		case r < 0x20 && (r < bel || r > '\r' && r != esc):
-			bad++
-		}
-		rest = rest[n:]
-	}
-	return bad >= 8 && bad*5 > len(p)
 }

@@ -199,6 +199,7 @@ func totals(segs []segment, end, lines int64, bol bool) process.Totals {
 		t.DroppedBytes -= s.size
 		t.DroppedLines -= s.lines
 	}
+	t.DroppedLines = max(t.DroppedLines, 0) // files changed by hand
 	if !bol {
 		t.Lines++
 	}
