@@ -52,7 +52,7 @@ func (execCmd) Help() string {
 			"claw exec -b -- npm run build          start it, print its id, return",
 			"claw exec --timeout 60 ./flaky.sh      a limit on its whole life; exit 124",
 			"claw exec --yield-ms 2000 'make check | tee log'",
-			"claw exec -b --pty -- python3          then: claw process write ID 'print(6*7)'",
+			"claw exec -b --pty -- python3          then claw process write ID TEXT",
 		)
 }
 

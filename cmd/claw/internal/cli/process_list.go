@@ -21,7 +21,7 @@ type processList struct {
 
 // Help shows examples.
 func (processList) Help() string {
-	return examples("claw process list --state running", "claw process list --json | jq -r '.sessions[] | select(.waitingForInput) | .sessionId'")
+	return examples("claw process list --state running", "claw process list --json | jq '.sessions[] | select(.waitingForInput)'")
 }
 
 // Run prints the list.

@@ -35,7 +35,7 @@ type tasksList struct {
 
 // Help shows examples.
 func (tasksList) Help() string {
-	return examples("claw tasks list --status failed", "claw tasks list --all --json | jq '.tasks | group_by(.status) | map({(.[0].status): length}) | add'")
+	return examples("claw tasks list --status failed", "claw tasks list --all --json | jq -r '.tasks[].status' | sort | uniq -c")
 }
 
 // Run prints the list.
