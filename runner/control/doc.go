@@ -18,6 +18,7 @@ import (
 
 	"claw/runner/clock"
 	"claw/runner/settle"
+	"claw/runner/supervisor"
 	"claw/state"
 	"claw/state/process"
 )
@@ -185,6 +186,10 @@ func (c *Control) Settle(ctx context.Context) error {
 	for _, p := range gone {
 		if c.OnLoss == "kill" {
 			settle.EndLeftover(ctx, c.Clock, p)
+			continue
+		}
+		if err := supervisor.Drain(c.Store, p); err != nil {
+			return err
 		}
 	}
 	return nil

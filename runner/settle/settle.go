@@ -209,11 +209,11 @@ func inferred(store *state.Store, p process.Process, now time.Time) End {
 func lostText(p process.Process) string {
 	switch {
 	case p.Phase == process.Starting:
-		return "claw died while it was starting the command; whether it ran is not known"
+		return "it was just being started, and perhaps never ran"
 	case p.Root.Boot != "" && p.Root.Boot != proc.Boot():
-		return "the machine went down while it was running; its exit code is not known"
+		return "the machine went down"
 	}
-	return "its supervisor died before the command ended; the exit code is not known"
+	return ""
 }
 
 // orphaned is what p started, when nobody is its supervisor any more. Where

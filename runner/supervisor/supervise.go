@@ -18,6 +18,9 @@ import (
 // its end. It returns the program's exit status, which nobody waits for.
 func Main() int {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	if len(os.Args) == 4 && os.Args[3] == drainWord {
+		return drainMain(os.Args[2])
+	}
 	if s, ok := resume(); ok {
 		return s.again()
 	}
