@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# The main job of claw on its embedded defaults, in a temporary state directory.
+# Every step is checked; the first one that is not as it should be ends the demo.
+set -euo pipefail
+claw=${1:-bin/claw}
+claw=$(cd "$(dirname "$claw")" && pwd)/$(basename "$claw")
+export CLAW_STATE_DIR CLAW_CONFIG=/dev/null
+CLAW_STATE_DIR=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo.XXXXXX")
+work=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo-work.XXXXXX")
+cd "$work"
+unset CLAW_AGENT CLAW_SESSION CLAW_TURN_ID OPENCLAW_AGENT OPENCLAW_SESSION OPENCLAW_TURN_ID
+cleanup() {
+	for id in $("$claw" process list --state running --all-agents 2>/dev/null | cut -f1); do
+		"$claw" process remove "$id" --all-agents 2>/dev/null || true
+	done
+	[ -z "${left:-}" ] || kill -9 "$left" 2>/dev/null || true
+	rm -rf "$CLAW_STATE_DIR" "$work"
+}
+trap cleanup EXIT
+
+bold=; plain=
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
+step() { printf '\n%s# %s%s\n' "$bold" "$*" "$plain"; }
+exec 2>&1 # one stream, so that words stand where they belong
+show() { printf '$ %s\n' "claw $*"; "$claw" "$@"; }
+fail() { printf 'demo: %s\n' "$*" >&2; exit 1; }
+# code CODE command…: runs it and insists on its exit code
+code() {
+	local want=$1 got=0
+	shift
+	show "$@" || got=$?
+	[ "$got" = "$want" ] || fail "claw $* exited $got, not $want"
+}
+# until_says WHAT command…: repeats a quiet command until its output contains WHAT
+until_says() {
+	local what=$1 i
+	shift
+	for i in $(seq 200); do
+		"$@" 2>&1 | grep -qF -- "$what" && return
+		sleep 0.05
+	done
+	fail "$* never said $what"
+}
+
+# until_true command…: repeats a command until it succeeds
+until_true() {
+	local i
+	for i in $(seq 200); do
+		"$@" && return
+		sleep 0.05
+	done
+	fail "$* never came true"
+}
+
+step 'Start something and let go of it: the id alone comes back.'
+id=$("$claw" exec -b 'echo compiling; sleep 1; echo built in 1.0s')
+printf '$ id=$(claw exec -b …); echo $id\n%s\n' "$id"
+show process list
+code 0 process wait "$id"
+code 0 process log "$id"
+
+step 'A wrapper that lets go after a while: exit 75 is "still running".'
+code 75 exec --yield-ms 300 'for i in 1 2 3; do echo step $i; sleep 0.4; done'
+code 0 process wait --last
+
+step 'Poll shows only what is new, and its cursor is on disk.'
+id=$("$claw" exec -b --stdin open 'echo one; read x; echo "two ($x)"')
+code 0 process poll "$id" --timeout 5000
+code 0 process write "$id" "$(printf 'typed\n\n')" --eof
+"$claw" process wait "$id"
+code 0 process poll "$id"
+
+step 'Talk to a program in a terminal.'
+if command -v python3 >/dev/null; then
+	id=$("$claw" exec -b --pty -- python3 -q)
+	until_says '>>>' "$claw" process log "$id"
+	code 0 process write "$id" 'print(6*7)'
+	code 0 process submit "$id"
+	until_says 42 "$claw" process log "$id"
+	show process log "$id"
+	code 0 process send-keys "$id" C-d
+else
+	id=$("$claw" exec -b --pty -- sh)
+	code 0 process write "$id" 'echo $((6*7))'
+	code 0 process submit "$id"
+	until_says 42 "$claw" process log "$id"
+	show process log "$id"
+	code 0 process write "$id" --eof
+fi
+code 0 process wait "$id"
+
+step 'Stop a whole tree, also what has left its session.'
+id=$("$claw" exec -b "setsid sleep 300 & sleep 300 & sleep 300 & echo \$\$ > $work/shell; wait")
+until_true test -s "$work/shell"
+until_true sh -c "[ \$(pgrep -c -P \$(cat $work/shell)) -ge 2 ]"
+pids=$(pgrep -P "$(cat "$work/shell")" | tr '\n' ' ')
+code 0 process kill "$id"
+code 143 process wait "$id"
+for pid in $pids; do ! kill -0 "$pid" 2>/dev/null || fail "$pid is still there"; done
+echo "(all of $pids gone)"
+
+step 'kill -9 the supervisor: nothing says "running", and the work goes on.'
+id=$("$claw" exec -b "echo before; while :; do echo tick; echo tick >> $work/ticks; sleep 0.1; done")
+until_says tick "$claw" process log "$id"
+row=$("$claw" process list --json)
+left=$(printf '%s' "$row" | tr ',' '\n' | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | head -1)
+ulid=$(printf '%s' "$row" | tr ',{' '\n\n' | sed -n 's/^"id":"\([^"]*\)".*/\1/p' | head -1)
+pkill -9 -f "claw supervise $ulid"
+code 125 process wait "$id"
+show process list
+before=$(wc -l < "$work/ticks")
+until_true sh -c "[ \$(wc -l < $work/ticks) -gt $((before + 3)) ]"
+echo '(the command is still ticking; it can be ended)'
+code 0 process kill "$id"
+left=
+
+step 'The ledgers: one JSON object a line.'
+show tasks list
+show event list
+printf '$ tail -1 ledgers/tasks.jsonl | cut -c1-100\n'
+tail -1 "$CLAW_STATE_DIR/ledgers/tasks.jsonl" | cut -c1-100
+code 0 doctor
+printf '\n%sdemo: everything was as it should be%s\n' "$bold" "$plain"
