@@ -40,6 +40,7 @@ func Drain(store *state.Store, p process.Process) error {
 	}
 	defer null.Close()
 	fd := null.Fd()
+	proc.CloseOnExec()
 	pid, err := syscall.ForkExec(self, []string{"claw", Command, p.ID, drainWord}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   append(supervisorEnv(os.Environ(), p.ID), hintVar+"="+store.Dir()),

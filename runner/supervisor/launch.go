@@ -84,6 +84,7 @@ func spawn(id, stateDir string, conn int) (int, error) {
 	}
 	defer unix.Close(null)
 	fd := uintptr(null)
+	proc.CloseOnExec()
 	return syscall.ForkExec(self, []string{"claw", Command, id}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   append(supervisorEnv(os.Environ(), id), hintVar+"="+stateDir),

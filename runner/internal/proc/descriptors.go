@@ -20,3 +20,8 @@ func closeListedOnExec(dir string) {
 		}
 	}
 }
+
+// CloseOnExec marks every descriptor above 2 of this program, also those that
+// it was started with, so that nothing it starts can hold a pipe or a lock of
+// somebody else (B12).
+func CloseOnExec() { closeOnExec() }
