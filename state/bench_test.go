@@ -165,6 +165,10 @@ func TestMain(m *testing.M) {
 		writer(dir, n)
 		return
 	}
+	if dir := os.Getenv("CLAW_TEST_KILLED"); dir != "" {
+		killed(dir)
+		return
+	}
 	os.Exit(m.Run())
 }
 

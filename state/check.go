@@ -14,7 +14,7 @@ func (s *Store) Check() ([]Problem, error) { return s.dir.Check() }
 // away to quarantine/ and deletes nothing; what is missing stays missing.
 func (s *Store) Repair(ctx context.Context) ([]Problem, error) {
 	var found []Problem
-	err := s.locked(ctx, func() (err error) {
+	err := s.lockedFor(ctx, true, func() (err error) {
 		if found, err = s.dir.Check(); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (l Ledger[T]) day(tx *Tx, t *table, day string, yield func(Row[T], error) b
 	tx.problems = append(tx.problems, bad...)
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := lines[i]
-		if e, ok := t.rows[line.ID]; ok && !e.movedAway() {
+		if _, ok := t.rows[line.ID]; ok {
 			continue
 		}
 		r, err := decode[T](l.name, line.ID, entry{line: line}, tx.now)
@@ -95,8 +95,7 @@ func (l Ledger[T]) Find(tx *Tx, id string) (Row[T], bool, error) {
 	if err != nil {
 		return Row[T]{}, false, err
 	}
-	e, ok := t.rows[id]
-	if ok && !e.movedAway() {
+	if _, ok := t.rows[id]; ok {
 		return l.Get(tx, id)
 	}
 	line, ok, err := tx.s.dir.FindArchived(l.name, id)

@@ -30,9 +30,7 @@ func (s *Store) inspectLocked() error {
 	if err := s.fit(info); err != nil {
 		return err
 	}
-	if s.format, err = s.dir.ReadFormat(); err != nil {
-		return err
-	}
+	s.format, s.unread = s.dir.ReadFormat()
 	s.found = true
 	return nil
 }
@@ -95,15 +93,18 @@ func (s *Store) local() error {
 }
 
 // writable says why Update is out of the question.
-func (s *Store) writable() error {
+func (s *Store) writable(repair bool) error {
 	s.mu.Lock()
-	format := s.format
+	format, unread := s.format, s.unread
 	s.mu.Unlock()
 	if s.o.ReadOnly {
 		return &Error{Op: "write", Path: s.dir.Path, Why: "the directory was opened for reading only", Hint: "open it for writing", Err: ErrReadOnly}
 	}
 	if format > ledger.Format {
 		return s.newer(format)
+	}
+	if unread != nil && !repair {
+		return unread
 	}
 	return nil
 }

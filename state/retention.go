@@ -49,7 +49,7 @@ const (
 // it is no longer listed.
 func judgeProcess(p process.Process, now time.Time) (ended time.Time, v verdict) {
 	switch {
-	case p.Live():
+	case p.Phase != process.Exited && p.Phase != process.Lost:
 		return p.EndedAt, stays
 	case !p.Background, p.Removed, p.Cleared, !p.EndedAt.Add(time.Duration(p.TTLMs) * time.Millisecond).After(now):
 		return p.EndedAt, goes

@@ -41,8 +41,9 @@ type Store struct {
 	turn chan struct{} // holds a token while somebody in this process writes
 
 	mu      sync.Mutex
-	found   bool // the directory exists and has been found fit
-	format  int  // what FORMAT says; 0: it is not there
+	found   bool  // the directory exists and has been found fit
+	format  int   // what FORMAT says; 0: it is not there
+	unread  error // why FORMAT cannot be read
 	journal *ledger.Journal
 
 	syncs syncer
@@ -192,7 +193,12 @@ func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error, opts ...Updat
 // locked runs fn as the only writer of the directory, in this process and in
 // all others, and makes the directory first where there is none.
 func (s *Store) locked(ctx context.Context, fn func() error) error {
-	if err := s.writable(); err != nil {
+	return s.lockedFor(ctx, false, fn)
+}
+
+// lockedFor is locked; to repair, FORMAT need not be readable.
+func (s *Store) lockedFor(ctx context.Context, repair bool, fn func() error) error {
+	if err := s.writable(repair); err != nil {
 		return err
 	}
 	select {

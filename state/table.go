@@ -21,6 +21,9 @@ var (
 	Events    = Ledger[event.Event]{"events"}
 )
 
+// Named is the ledger of a kind of record that has no name above.
+func Named[T any](name string) Ledger[T] { return Ledger[T]{name} }
+
 // Name is the name of the ledger's file without its ending.
 func (l Ledger[T]) Name() string { return l.name }
 

@@ -61,9 +61,6 @@ func (e entry) live() bool {
 	return e.line.Live()
 }
 
-// movedAway tells an entry that says the record is in the archive.
-func (e entry) movedAway() bool { return e.draft == nil && e.line.Archived() }
-
 // open gives the record and the unknown fields of its envelope.
 func (e entry) open() (record, extra []byte, err error) {
 	if e.draft != nil {
@@ -86,9 +83,7 @@ func (tx *Tx) table(name string) (*table, error) {
 	t := &table{name: name, rows: make(map[string]entry, len(base.Lines)+len(over))}
 	for _, lines := range [][]ledger.Line{base.Lines, over} {
 		for _, l := range lines {
-			if had, ok := t.rows[l.ID]; !ok || had.line.Rev <= l.Rev {
-				t.rows[l.ID] = entry{line: l}
-			}
+			t.rows[l.ID] = entry{line: l}
 		}
 	}
 	if tx.tables == nil {
@@ -114,11 +109,8 @@ func (t *table) ids() []string {
 // the archived one, which a change brings back. The zero entry has revision 0.
 func (tx *Tx) current(t *table, id string, rev int64) (entry, error) {
 	e, ok := t.rows[id]
-	if ok && !e.movedAway() {
+	if ok || rev == 0 {
 		return e, nil
-	}
-	if rev == 0 {
-		return entry{}, nil
 	}
 	l, found, err := tx.s.dir.FindArchived(t.name, id)
 	if err != nil || !found {

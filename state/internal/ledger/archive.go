@@ -48,15 +48,19 @@ func ulidTime(id string) (ms int64, ok bool) {
 // archive appends the lines that the policy lets go to their days and syncs
 // them. What it returns has left the ledger once the checkpoint is complete.
 func (c *checkpoint) archive(name string, lines []Line) (gone map[string]bool, err error) {
-	if c.policy == nil {
-		return nil, nil
-	}
 	gone = c.policy(name, lines)
-	days := make(map[string][]byte)
+	leaving, err := c.removed(name)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range lines {
 		if gone[l.ID] {
-			days[l.Day()] = append(append(days[l.Day()], l.summed()...), '\n')
+			leaving = append(leaving, l)
 		}
+	}
+	days := make(map[string][]byte)
+	for _, l := range leaving {
+		days[l.Day()] = append(append(days[l.Day()], l.summed()...), '\n')
 	}
 	names := make([]string, 0, len(days))
 	for day := range days {
@@ -69,6 +73,30 @@ func (c *checkpoint) archive(name string, lines []Line) (gone map[string]bool, e
 		}
 	}
 	return gone, nil
+}
+
+// removed is the ends of records that were removed after the archive had taken
+// an earlier revision of them: the archive must know too, for the line in the
+// ledger does not outlive its next rewrite.
+func (c *checkpoint) removed(name string) (ends []Line, err error) {
+	over := c.j.Overlay(name)
+	last := make(map[string]int)
+	for i, l := range over {
+		last[l.ID] = i
+	}
+	for i, l := range over {
+		if l.kind != deleted || last[l.ID] != i {
+			continue
+		}
+		_, found, err := c.d.FindArchived(name, l.ID)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			ends = append(ends, l)
+		}
+	}
+	return ends, nil
 }
 
 // appendDay adds lines to one day of an archive, durably.
@@ -223,8 +251,8 @@ func (d *Dir) findInDay(name, day, id string) (found Line, ok bool, err error) {
 		}
 		end += at + n
 		l, err := ParseLine(buf[start:end], false)
-		if err == nil && l.ID == id && l.Live() && l.Rev >= found.Rev {
-			found, ok = l, true
+		if err == nil && l.ID == id {
+			found, ok = l, l.Live()
 		}
 		at = end
 	}

@@ -119,7 +119,7 @@ func mustBeFile(path string) bool {
 	case FormatName, LockName, JournalName:
 		return true
 	}
-	return strings.HasSuffix(path, ".jsonl")
+	return strings.HasSuffix(path, ".jsonl") && filepath.Dir(path) != QuarantineName
 }
 
 func mustBeDir(path string) bool {
@@ -170,6 +170,9 @@ func (s *sequence) next(l Line) string {
 	rev, seen := s.revs[l.ID]
 	last, tx := s.last, s.tx
 	s.last, s.tx, s.revs[l.ID] = l.Seq, l.Tx, l.Rev
+	if !l.Live() {
+		delete(s.revs, l.ID) // it may begin again
+	}
 	switch {
 	case l.Seq <= last:
 		return fmt.Sprintf("seq %d follows %d", l.Seq, last)

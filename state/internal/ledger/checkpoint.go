@@ -106,7 +106,7 @@ func (c *checkpoint) ledger(name string) (Base, error) {
 	}
 	old, t := c.j.Header.base(name), c.j.track(name)
 	stay, size := remaining(lines, gone)
-	if c.repair || rows.Edited || rows.Total+t.size()-size > size+slack {
+	if c.repair || rows.Edited || len(c.j.Bad) > 0 || rows.Total+t.size()-size > size+slack {
 		return c.pack(old, stay)
 	}
 	next, err := c.extend(old, t, lines, gone)
@@ -234,7 +234,7 @@ func (l Line) summed() []byte {
 		return l.Raw
 	}
 	record, extra, err := l.Open()
-	if err != nil {
+	if err != nil || record == nil {
 		return l.Raw
 	}
 	return appendLine(nil, l.Seq, l.Tx, string(l.when), Draft{ID: l.ID, Rev: l.Rev, Record: compact(record), Extra: extra})

@@ -166,9 +166,7 @@ func behind(all []Line, b Base) bool {
 func latest(lines []Line) []Line {
 	last := make(map[string]int, len(lines))
 	for i, l := range lines {
-		if k, ok := last[l.ID]; !ok || lines[k].Rev <= l.Rev {
-			last[l.ID] = i
-		}
+		last[l.ID] = i
 	}
 	kept := make([]Line, 0, len(last))
 	for i, l := range lines {
