@@ -104,7 +104,7 @@ func remoteFuse(kind string) bool {
 
 // devString is makedev(3) undone, "major:minor".
 func devString(dev uint64) string {
-	major := (dev>>8)&0xfff | (dev>>32)&^uint64(0xfff)
-	minor := dev&0xff | (dev>>12)&^uint64(0xff)
+	major := (dev>>8)&0xfff | (dev>>32)&0xfffff000
+	minor := dev&0xff | (dev>>12)&0xffffff00
 	return strconv.FormatUint(major, 10) + ":" + strconv.FormatUint(minor, 10)
 }
