@@ -50,7 +50,7 @@ func (execCmd) Help() string {
 		"In the foreground claw exec is a wrapper: bytes, signals and the exit code pass through.\n\n" +
 		examples(
 			"claw exec -b -- npm run build          start it, print its id, return",
-			"claw exec --timeout 60 ./flaky.sh      a limit on its whole life; exit 124",
+			"claw exec --timeout 60 ./flaky.sh      end it after a minute; exit 124",
 			"claw exec --yield-ms 2000 'make check | tee log'",
 			"claw exec -b --pty -- python3          then claw process write ID TEXT",
 		)

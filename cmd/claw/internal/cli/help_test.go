@@ -69,6 +69,11 @@ func TestHelp(t *testing.T) {
 		if end := strings.Join(strings.Fields(cli.ExitLine(path)), " "); !strings.HasSuffix(strings.Join(strings.Fields(out), " "), end) {
 			t.Errorf("claw %s --help does not end in %q", path, end)
 		}
+		for _, example := range examples {
+			if len(example) > 73 { // what a page of the manual has room for
+				t.Errorf("claw %s: an example of %d columns: %q", path, len(example), example)
+			}
+		}
 		for _, f := range n.Flags {
 			if !f.Hidden && f.Help == "" {
 				t.Errorf("claw %s: --%s has no help", path, f.Name)

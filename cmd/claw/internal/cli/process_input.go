@@ -84,7 +84,7 @@ type processSubmit struct{ who }
 
 // Help shows examples.
 func (processSubmit) Help() string {
-	return examples("claw process write tide-orbit 'print(6*7)' && claw process submit tide-orbit", "claw process submit --last")
+	return examples("claw process write --last 'print(6*7)' && claw process submit --last", "claw process submit tide-orbit")
 }
 
 // Run presses Enter.

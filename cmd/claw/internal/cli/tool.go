@@ -25,7 +25,7 @@ func (toolCmd) Help() string {
 	return "Every line of stdin is one call, every line of stdout one result: the details of the answer, its text, and status failed with an error when nothing was done.\n\n" +
 		examples(
 			`echo '{"tool":"exec","command":"make test","yieldMs":1000}' | claw tool`,
-			`echo '{"tool":"process","action":"poll","sessionId":"tide-orbit"}' | claw tool`,
+			`echo '{"tool":"process","action":"list"}' | claw tool`,
 		)
 }
 
