@@ -76,7 +76,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	w := &world{t: t, bin: bin, dir: dir, state: filepath.Join(dir, "state")}
+	w := &world{t: t, bin: bin, dir: dir, state: filepath.Join(memory(t), "state")}
 	home := filepath.Join(dir, "home")
 	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Fatal(err)
@@ -88,6 +88,17 @@ func newWorld(t testing.TB) *world {
 	}
 	t.Cleanup(w.end)
 	return w
+}
+
+// memory is a directory in memory where there is one: these tests kill
+// programs, not machines, so that waiting for the disk proves nothing.
+func memory(t testing.TB) string {
+	dir, err := os.MkdirTemp("/dev/shm", "claw-test")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // end leaves nothing behind.
@@ -120,7 +131,7 @@ func (w *world) notes() string {
 	logs, _ := filepath.Glob(filepath.Join(w.state, "processes/*/supervisor.log"))
 	for _, path := range logs {
 		raw, _ := os.ReadFile(path)
-		fmt.Fprintf(&b, "%s:\n%s", path, raw)
+		fmt.Fprintf(&b, "%s:\n%s", path, trace(raw))
 	}
 	return b.String()
 }
@@ -333,7 +344,7 @@ func (w *world) running() []int {
 	var found []int
 	for _, pid := range pids() {
 		argv := argvOf(pid)
-		supervises := len(argv) == 3 && argv[1] == "supervise" && (ours[argv[2]] || bytes.Contains(rows, []byte(argv[2])))
+		supervises := len(argv) >= 3 && argv[1] == "supervise" && (ours[argv[2]] || bytes.Contains(rows, []byte(argv[2])))
 		if supervises || hasEnv(pid, "CLAW_STATE_DIR="+w.state) {
 			if state(pid) != 'Z' {
 				found = append(found, pid)
@@ -364,14 +375,18 @@ func hasEnv(pid int, kv string) bool {
 	return bytes.Contains(append([]byte{0}, raw...), []byte("\x00"+kv+"\x00"))
 }
 
-// state is the letter of a process's state, Z for one that is gone.
+// state is the letter of a process's state, Z for one that is gone. While
+// other threads of a dying process still hold its descriptors it is not gone.
 func state(pid int) byte {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	i := bytes.LastIndexByte(raw, ')')
-	if err != nil || i < 0 || i+2 >= len(raw) {
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	if err != nil || len(fields) < 18 {
 		return 'Z'
 	}
-	return raw[i+2]
+	if threads := fields[17]; fields[0] == "Z" && threads > "1" {
+		return 'D'
+	}
+	return fields[0][0]
 }
 
 func alive(pid int) bool { return pid > 0 && state(pid) != 'Z' }
@@ -404,4 +419,35 @@ func (w *world) config(toml string) {
 	if err := os.WriteFile(filepath.Join(dir, "claw.toml"), []byte(toml), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// lockedBuffer collects output while somebody looks at it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func (b *lockedBuffer) contains(text string) bool { return strings.Contains(b.String(), text) }
+
+// trace shortens stack traces to the functions in them.
+func trace(log []byte) string {
+	var kept []string
+	for line := range strings.Lines(string(log)) {
+		if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "runtime") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
 }

@@ -43,7 +43,7 @@ func Drain(store *state.Store, p process.Process) error {
 	proc.CloseOnExec()
 	pid, err := syscall.ForkExec(self, []string{"claw", Command, p.ID, drainWord}, &syscall.ProcAttr{
 		Dir:   "/",
-		Env:   append(supervisorEnv(os.Environ(), p.ID), hintVar+"="+store.Dir()),
+		Env:   append(supervisorEnv(os.Environ(), drainWord+p.ID), hintVar+"="+store.Dir()),
 		Files: []uintptr{fd, fd, fd},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

@@ -2,24 +2,23 @@ package supervisor
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sys/unix"
 
+	"claw/runner/clock"
 	"claw/runner/internal/proc"
 	"claw/runner/retention"
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/process"
+	"claw/state/ulid"
 )
 
 // Command is the hidden subcommand that a supervisor runs as. Its argv holds
@@ -55,7 +54,7 @@ type Spare struct {
 // stateDir is where the state most likely is; the supervisor looks at it
 // beforehand. The specification decides.
 func Prepare(stateDir string) (*Spare, error) {
-	id := ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String()
+	id := ulid.New(clock.New().Now())
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, fmt.Errorf("socketpair: %w", err)
@@ -219,15 +218,7 @@ func newSlug(tx *state.Tx) (string, error) {
 		failed = errors.Join(failed, err)
 		return has && err == nil
 	}
-	return process.NewSlug(taken, randomIndex, tx.Now().UnixMilli()), failed
-}
-
-func randomIndex(n int) int {
-	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
-	if err != nil {
-		return int(time.Now().UnixNano() % int64(n))
-	}
-	return int(i.Int64())
+	return process.NewSlug(taken, rand.IntN, tx.Now().UnixMilli()), failed
 }
 
 // await reads the supervisor's first answer.

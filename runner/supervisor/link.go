@@ -27,18 +27,29 @@ const detachPatience = 2 * time.Second
 type link struct {
 	conn     *os.File
 	messages chan frame // from the caller; a frame with kind 0 is its end
+	next     chan bool  // the loop has acted on the last one
 	writeMu  sync.Mutex // frames from several streams must not mix
 	on       atomic.Bool
 	head     [frameHeader]byte
+
+	// For a re-execution (rescue.go):
+	freezing atomic.Bool           // writes stop where they are
+	rest     []byte                // of what was being written then; under writeMu
+	inHand   atomic.Pointer[frame] // read from the caller, not acted on yet
+	unacked  atomic.Bool           // an input frame whose taking has not been told
 }
 
 func (l *link) attached() bool { return l.on.Load() }
 
 // open starts listening to the caller and streaming to it.
 func (l *link) open() {
-	l.messages = make(chan frame)
-	l.on.Store(true)
+	l.attach()
 	go l.listen()
+}
+
+func (l *link) attach() {
+	l.messages, l.next = make(chan frame), make(chan bool, 1)
+	l.on.Store(true)
 }
 
 // listen passes on what the caller says. Frames have their own memory: the
@@ -49,43 +60,76 @@ func (l *link) listen() {
 		if err != nil {
 			f = frame{}
 		}
+		l.inHand.Store(&f)
+		if f.kind == frameInput {
+			l.unacked.Store(true)
+		}
 		l.messages <- f
+		<-l.next
 		if err != nil || f.kind == frameDetach {
 			return
 		}
 	}
 }
 
-// stream sends one piece of output. A caller that cannot be reached any more
-// is noticed by listen; here it only stops the streaming.
-func (l *link) stream(which output.Stream, p []byte) {
-	if !l.attached() || len(p) == 0 {
-		return
+// done lets listen go on.
+func (l *link) done() {
+	l.inHand.Store(nil)
+	select {
+	case l.next <- true:
+	default:
 	}
-	k := frameStdout
-	if which == output.Stderr {
-		k = frameStderr
+}
+
+// stream sends one piece of output of st. A caller that cannot be reached any
+// more is noticed by listen; here it only stops the streaming.
+func (l *link) stream(st *stream, p []byte) {
+	if !l.attached() || len(p) == 0 {
+		st.unsent = nil
+		return
 	}
 	l.writeMu.Lock()
 	defer l.writeMu.Unlock()
+	st.unsent = nil
 	if !l.attached() {
 		return
 	}
-	putHeader(l.head[:], k, len(p))
-	if _, err := l.conn.Write(l.head[:]); err == nil {
-		_, err = l.conn.Write(p)
+	putHeader(l.head[:], st.kind(), len(p))
+	if l.write(l.head[:], p) != nil && !l.freezing.Load() {
+		l.on.Store(false)
+	}
+}
+
+func (st *stream) kind() kind {
+	if st.which == output.Stderr {
+		return frameStderr
+	}
+	return frameStdout
+}
+
+// write sends parts one after the other. If a re-execution stops it midway,
+// what is left goes to rest. The caller holds writeMu.
+func (l *link) write(parts ...[]byte) error {
+	var err error
+	for _, p := range parts {
+		n := 0
 		if err == nil {
-			return
+			n, err = l.conn.Write(p)
+		}
+		if err != nil && l.freezing.Load() {
+			l.rest = append(l.rest, p[n:]...)
 		}
 	}
-	l.on.Store(false)
+	return err
 }
 
 // send says one thing to an attached caller.
 func (l *link) send(k kind, payload []byte) error {
 	l.writeMu.Lock()
 	defer l.writeMu.Unlock()
-	return writeFrame(l.conn, k, payload)
+	var head [frameHeader]byte
+	putHeader(head[:], k, len(payload))
+	return l.write(head[:], payload)
 }
 
 // drop ends the streaming and lets a stream that is stuck in a write to a
@@ -144,11 +188,69 @@ func (s *supervisor) fromCaller(f frame) {
 	}
 }
 
+// takeUp goes on with the conversation of an earlier incarnation: first what
+// it had begun to say, then what it had been told and not done.
+func (s *supervisor) takeUp(rest []byte, told *frame) {
+	s.link.attach()
+	if len(rest) > 0 {
+		s.link.writeMu.Lock() // before any reader has something to say
+		go s.link.finish(rest)
+	}
+	if told != nil {
+		s.fromCaller(*told)
+		if told.kind == frameDetach {
+			return // it has the last word
+		}
+	}
+	go s.link.listen()
+}
+
+// finish writes what a re-execution has cut off.
+func (l *link) finish(rest []byte) {
+	defer l.writeMu.Unlock()
+	if l.write(rest) != nil && !l.freezing.Load() {
+		l.on.Store(false)
+	}
+}
+
+// freeze stops what is being written to the caller where it is, for good.
+func (l *link) freeze() {
+	l.freezing.Store(true)
+	if l.conn != nil {
+		l.conn.SetWriteDeadline(time.Now())
+	}
+	tryLock(&l.writeMu)
+}
+
+// unfinished is what the caller has still to get of what it was being told.
+func (l *link) unfinished(streams []*stream) []byte {
+	rest := l.rest
+	for _, st := range streams {
+		if p := st.unsent; len(p) > 0 {
+			var head [frameHeader]byte
+			putHeader(head[:], st.kind(), len(p))
+			rest = append(append(rest, head[:]...), p...)
+		}
+	}
+	if l.unacked.Load() {
+		var ack [frameHeader]byte
+		putHeader(ack[:], frameInputAck, 0)
+		rest = append(rest, ack[:]...)
+	}
+	return rest
+}
+
 // feed types input of the caller and acknowledges it, so that the caller
 // sends the next piece only when this one has been taken.
 func (s *supervisor) feed(p []byte) {
 	s.stdin.write(p)
-	s.link.send(frameInputAck, nil)
+	s.link.acknowledge()
+}
+
+// acknowledge asks the caller for its next piece of input.
+func (l *link) acknowledge() {
+	l.send(frameInputAck, nil)
+	l.unacked.Store(false)
 }
 
 // forward is the child-process bridge of seed 002: the signal reaches the

@@ -61,8 +61,11 @@ type supervisor struct {
 	requests chan request  // from the control server
 	control  *controlServer
 
-	panics        int  // of earlier incarnations
-	resumeKilling bool // an earlier incarnation was terminating the command
+	warnings  []string // about the start, for the caller and the row
+	announced bool     // the caller has been told that the command runs
+
+	panics int      // of earlier incarnations
+	handed handover // by the last of them
 }
 
 // run is the life of a started command: it waits for whatever comes next
@@ -85,6 +88,7 @@ func (s *supervisor) run() int {
 			s.serve(req)
 		case msg := <-s.link.messages:
 			s.fromCaller(msg)
+			s.link.done()
 		case <-signals:
 			s.cancel(process.ReasonManualCancel)
 		case <-s.killing.doneChan():
@@ -171,6 +175,12 @@ func (s *supervisor) rootEnded(x proc.Status) {
 	}
 	s.exited, s.exitedAt = &x, s.clock.Elapsed()
 	hit("child-exited")
+	s.afterExit()
+}
+
+// afterExit closes what only the command itself needed, and notes what it has
+// written that is still to be read.
+func (s *supervisor) afterExit() {
 	for _, st := range s.streams {
 		st.owe()
 	}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,6 +47,10 @@ type handover struct {
 	LeftMs    int64            `json:"leftMs,omitempty"` // until the deadline; 0 none
 	Exited    *proc.Status     `json:"exited,omitempty"`
 	Attached  bool             `json:"attached,omitempty"`
+	Announced bool             `json:"announced,omitempty"`
+	Warnings  []string         `json:"warnings,omitempty"`
+	Rest      []byte           `json:"rest,omitempty"` // what the caller has still to get
+	Told      *toldFrame       `json:"told,omitempty"` // what it asked and was not done
 	Panics    int              `json:"panics"`
 	Cursor    string           `json:"cursor,omitempty"`
 
@@ -70,10 +75,18 @@ func rescue(s *supervisor) {
 	os.Exit(2)
 }
 
-// reexecute does not return unless it failed. Other goroutines may still run;
-// their fields are read without a lock, because the one that would hold it
-// may be the one that panicked.
+// toldFrame is a frame of the caller in JSON.
+type toldFrame struct {
+	Kind    kind   `json:"kind"`
+	Payload []byte `json:"payload,omitempty"`
+}
+
+// reexecute does not return unless it failed. First everything that reads or
+// writes is brought to a stop; what cannot be, because it is what panicked, is
+// not waited for.
 func (s *supervisor) reexecute() error {
+	s.link.freeze()
+	tryLock(&s.gate)
 	h := s.handover()
 	if h.Panics > maxPanics {
 		return fmt.Errorf("%d panics are enough", h.Panics)
@@ -82,25 +95,37 @@ func (s *supervisor) reexecute() error {
 	if err != nil {
 		return err
 	}
-	var fds [2]int
-	if err := unix.Pipe(fds[:]); err != nil { // inherited on purpose
+	note, err := s.keepNote(raw)
+	if err != nil {
 		return err
 	}
-	if _, err := unix.Write(fds[1], raw); err != nil {
-		return err
-	}
-	unix.Close(fds[1])
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	tryLock(&s.gate)
-	tryLock(&s.link.writeMu)
-	for _, fd := range h.descriptors() {
+	for _, fd := range append(h.descriptors(), note) {
 		unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
 	}
-	env := append(supervisorEnv(os.Environ(), s.id), resumeVar+"="+strconv.Itoa(fds[0]))
+	env := append(supervisorEnv(os.Environ(), s.id), resumeVar+"="+strconv.Itoa(note))
 	return syscall.Exec(self, []string{"claw", Command, s.id}, env)
+}
+
+// keepNote writes raw to a file without a name and returns its descriptor. A
+// pipe would not do: raw may hold a few hundred KiB of output.
+func (s *supervisor) keepNote(raw []byte) (int, error) {
+	var failed error
+	for _, dir := range []string{s.dir, os.TempDir()} {
+		f, err := os.CreateTemp(dir, ".handover")
+		if err == nil {
+			os.Remove(f.Name())
+			_, err = f.WriteAt(raw, 0)
+		}
+		if err == nil {
+			return int(f.Fd()), nil
+		}
+		failed = errors.Join(failed, err)
+	}
+	return -1, failed
 }
 
 func tryLock(mu interface{ TryLock() bool }) {
@@ -117,15 +142,23 @@ var (
 func (s *supervisor) handover() handover {
 	h := handover{
 		Spec: s.spec, Root: s.root, Ungrouped: s.ungrouped, Forced: s.forced, Killing: s.killing != nil,
-		Exited: s.exited, Attached: s.link.attached(), Panics: s.panics + 1,
+		Exited: s.ended(), Attached: s.link.attached(), Announced: s.announced, Warnings: s.warnings, Panics: s.panics + 1,
 		Lifeline: int(s.lifeline.Fd()), Conn: -1, Control: -1, Stdin: -1, Master: -1, Slave: -1,
 	}
 	h.Spec.Env, h.Spec.Row.Command, h.Spec.Row.Argv = nil, "", nil
-	if s.deadline != 0 {
-		h.LeftMs = max(1, (s.deadline - s.clock.Elapsed()).Milliseconds())
+	h.LeftMs = s.left(h.Exited != nil)
+	if h.Exited != nil && h.Forced == "" && s.pastDeadline(s.endedAt()) {
+		h.Forced = process.ReasonOverallTimeout
+	}
+	if s.link.attached() || !s.announced {
+		h.Conn = int(s.link.conn.Fd())
 	}
 	if s.link.attached() {
-		h.Conn = int(s.link.conn.Fd())
+		h.Rest = s.link.unfinished(s.streams)
+		// The end of the caller is heard again by itself.
+		if f := s.link.inHand.Load(); f != nil && f.kind != 0 {
+			h.Told = &toldFrame{f.kind, f.payload}
+		}
 	}
 	if s.control != nil {
 		h.Control = int(s.control.file.Fd())
@@ -142,6 +175,35 @@ func (s *supervisor) handover() handover {
 		h.Streams = append(h.Streams, descriptor(st.file))
 	}
 	return h
+}
+
+// left is what remains until the deadline in milliseconds, 1 at least; 0
+// where none is to come any more.
+func (s *supervisor) left(ended bool) int64 {
+	if s.deadline == 0 || ended {
+		return 0
+	}
+	return max(1, (s.deadline - s.clock.Elapsed()).Milliseconds())
+}
+
+// endedAt is when the end was seen; now, if that is only happening.
+func (s *supervisor) endedAt() time.Duration {
+	if s.exited != nil {
+		return s.exitedAt
+	}
+	return s.clock.Elapsed()
+}
+
+// ended is how the command ended, if it has: the loop may not have heard of
+// it yet. Nothing is reaped from here on.
+func (s *supervisor) ended() *proc.Status {
+	if s.reaper == nil {
+		return s.exited
+	}
+	if x, ok := s.reaper.Halt(); ok && s.exited == nil {
+		return &x
+	}
+	return s.exited
 }
 
 func descriptor(f any) int {
@@ -161,6 +223,13 @@ func (h handover) descriptors() []int {
 	return fds
 }
 
+func (h handover) told() *frame {
+	if h.Told == nil {
+		return nil
+	}
+	return &frame{h.Told.Kind, h.Told.Payload}
+}
+
 // resume takes a handover up, if there is one.
 func resume() (*supervisor, bool) {
 	fd, err := strconv.Atoi(os.Getenv(resumeVar))
@@ -170,7 +239,7 @@ func resume() (*supervisor, bool) {
 	os.Unsetenv(resumeVar)
 	f := os.NewFile(uintptr(fd), "handover")
 	defer f.Close()
-	raw, err := io.ReadAll(f)
+	raw, err := io.ReadAll(io.NewSectionReader(f, 0, maxFrame))
 	if err != nil {
 		return nil, false
 	}
@@ -196,21 +265,20 @@ func (h handover) supervisor() *supervisor {
 		lifeline: os.NewFile(uintptr(h.Lifeline), "lock"),
 		root:     h.Root, ungrouped: h.Ungrouped, forced: h.Forced, exited: h.Exited,
 		requests: make(chan request),
+		warnings: h.Warnings, announced: h.Announced,
 	}
 	s.dir = h.Spec.StateDir + "/processes/" + s.id
 	if h.LeftMs > 0 {
 		s.deadline = s.clock.Elapsed() + time.Duration(h.LeftMs)*time.Millisecond
 	}
 	h.reopen(s)
-	if h.Killing {
-		s.resumeKilling = true
-	}
+	s.handed = h
 	return s
 }
 
 // reopen wraps the inherited descriptors.
 func (h handover) reopen(s *supervisor) {
-	if h.Attached {
+	if h.Conn >= 0 {
 		s.link.conn, _ = pollable(h.Conn, "caller")
 	}
 	if h.Control >= 0 {
@@ -241,16 +309,20 @@ func (s *supervisor) again() int {
 	defer rescue(s)
 	proc.Subreaper()
 	s.reaper = proc.Reap(s.root)
-	if s.link.conn != nil {
-		s.link.open()
-	}
 	s.acceptRequests()
+	switch {
+	case !s.announced:
+		s.announce()
+	case s.handed.Attached:
+		s.takeUp(s.handed.Rest, s.handed.told())
+	}
 	s.drained = s.capture()
-	if s.resumeKilling {
+	if s.handed.Killing {
 		s.killing = s.terminate()
 	}
-	if s.exited != nil && s.term != nil {
-		s.term.Hangup(settleQuiet)
+	if s.exited != nil {
+		s.exitedAt = s.clock.Elapsed()
+		s.afterExit()
 	}
 	return s.run()
 }

@@ -25,42 +25,49 @@ func (s *supervisor) start() int {
 		s.note("become a subreaper: " + err.Error())
 	}
 	s.requests = make(chan request)
-	warnings, err := s.startCommand()
-	if err != nil {
+	if err := s.startCommand(); err != nil {
 		return s.couldNotStart(err)
 	}
 	hit("child-started")
-	s.recordStart(warnings)
-	if s.spec.Attached {
-		s.link.open()
-	}
-	s.listenControl()
-	if err := writeJSONFrame(s.link.conn, frameStarted, Started{PID: s.root.PID, Warnings: warnings}); err != nil && !s.spec.Attached {
-		s.note("report the start: " + err.Error())
-	}
-	if !s.spec.Attached {
-		s.link.conn.Close()
-	}
+	s.announce()
 	hit("started")
 	s.drained = s.capture()
 	return s.run()
 }
 
+// announce makes it known that the command runs: in the row, to those who
+// look for the control socket, and to the caller.
+func (s *supervisor) announce() {
+	s.recordStart()
+	if s.spec.Attached {
+		s.link.open()
+	}
+	if s.control == nil {
+		s.listenControl()
+	}
+	if err := writeJSONFrame(s.link.conn, frameStarted, Started{PID: s.root.PID, Warnings: s.warnings}); err != nil && !s.spec.Attached {
+		s.note("report the start: " + err.Error())
+	}
+	s.announced = true
+	if !s.spec.Attached {
+		s.link.conn.Close()
+	}
+}
+
 // startCommand opens the command's terminal or pipes and starts it.
-func (s *supervisor) startCommand() ([]string, error) {
-	var warnings []string
+func (s *supervisor) startCommand() error {
 	if s.spec.Row.PTY {
 		err := s.startOnTerminal()
-		if err == nil {
-			return nil, nil
-		}
 		if !errors.Is(err, errNoTerminal) {
-			return nil, err
+			return err
 		}
-		warnings = append(warnings, fmt.Sprintf("Warning: PTY spawn failed (%v); retrying without PTY for %s", err, s.spec.Row.Command))
+		s.warn("Warning: PTY spawn failed (%v); retrying without PTY for %s", err, s.spec.Row.Command)
 	}
-	more, err := s.startOnPipes()
-	return append(warnings, more...), err
+	return s.startOnPipes()
+}
+
+func (s *supervisor) warn(format string, args ...any) {
+	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }
 
 var errNoTerminal = errors.New("no terminal")
@@ -71,41 +78,42 @@ func (s *supervisor) startOnTerminal() error {
 		return fmt.Errorf("%w: %w", errNoTerminal, err)
 	}
 	slave := term.Slave()
-	if err := s.spawnChild([3]*os.File{slave, slave, slave}, true); err != nil {
-		term.Close()
-		return err
-	}
 	s.term = term
 	s.stdin = &input{file: term, tty: true}
 	s.streams = []*stream{newStream(output.Stdout, term)}
+	if err := s.spawnChild([3]*os.File{slave, slave, slave}, true); err != nil {
+		term.Close()
+		s.term, s.stdin, s.streams = nil, nil, nil
+		return err
+	}
 	return nil
 }
 
-func (s *supervisor) startOnPipes() ([]string, error) {
+func (s *supervisor) startOnPipes() error {
 	stdout, outEnd, err := capturePipe("stdout")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer outEnd.Close()
 	stderr, errEnd, err := capturePipe("stderr")
 	if err != nil {
 		stdout.Close()
-		return nil, err
+		return err
 	}
 	defer errEnd.Close()
 	in, err := s.commandStdin()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close()
-	if err := s.spawnChild([3]*os.File{in, outEnd, errEnd}, false); err != nil {
-		return nil, err
-	}
 	s.streams = []*stream{newStream(output.Stdout, stdout), newStream(output.Stderr, stderr)}
-	if s.ungrouped {
-		return []string{"Warning: the command could not get a session of its own; only it, not what it starts, can be signalled"}, nil
+	if err := s.spawnChild([3]*os.File{in, outEnd, errEnd}, false); err != nil {
+		return err
 	}
-	return nil, nil
+	if s.ungrouped {
+		s.warn("Warning: the command could not get a session of its own; only it, not what it starts, can be signalled")
+	}
+	return nil
 }
 
 // commandStdin opens what the command reads.
@@ -136,8 +144,8 @@ func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
 	if err != nil {
 		return err
 	}
-	hit("child-forked")
 	s.started(child)
+	hit("child-forked")
 	return nil
 }
 
@@ -152,7 +160,7 @@ func (s *supervisor) started(child proc.Child) {
 
 // recordStart writes the identity of the command into the row. It is not
 // synced: after a power cut there is no command to know about.
-func (s *supervisor) recordStart(warnings []string) {
+func (s *supervisor) recordStart() {
 	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
 		row, ok, err := state.Processes.Get(tx, s.id)
 		if err != nil || !ok {
@@ -162,7 +170,7 @@ func (s *supervisor) recordStart(warnings []string) {
 		p.Phase, p.StartedAt = process.Running, tx.Now()
 		p.Root, p.Ungrouped = s.root, s.ungrouped
 		p.PTY, p.StdinOpen = s.term != nil, s.stdin != nil
-		p.Warnings = append(p.Warnings, warnings...)
+		p.Warnings = s.warnings
 		return state.Processes.Put(tx, s.id, row.Rev, p)
 	}, state.Relaxed())
 	if err != nil {

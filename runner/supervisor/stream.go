@@ -27,6 +27,7 @@ type stream struct {
 	file    syscall.Conn
 	last    atomic.Int64 // when something was last read, on the monotonic clock
 	discard atomic.Bool
+	unsent  []byte       // kept, and not yet in a frame to the caller
 	total   atomic.Int64 // bytes read and handed on
 	owed    int64        // what total must reach: all that was written when the command ended
 }
@@ -100,7 +101,8 @@ func (s *supervisor) flush(st *stream) {
 	}
 	if p := s.responder.Flush(nil); len(p) > 0 {
 		s.out.Write(st.which, p)
-		s.link.stream(st.which, p)
+		st.unsent = p
+		s.link.stream(st, p)
 	}
 }
 
@@ -118,9 +120,10 @@ func (s *supervisor) readOnce(st *stream, fd int) (int, error) {
 	}
 	st.last.Store(int64(s.clock.Elapsed()))
 	p := s.keep(st.which, buf[:n])
+	st.unsent = p
 	s.gate.RUnlock()
 	hit("captured")
-	s.link.stream(st.which, p)
+	s.link.stream(st, p)
 	st.total.Add(int64(n))
 	return n, nil
 }

@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"sync"
+
 	"golang.org/x/sys/unix"
 
 	"claw/state/process"
@@ -27,6 +29,9 @@ func statusOf(pid int, ws unix.WaitStatus) Status {
 // that waits: while it runs, a child started by other means than Start loses
 // its exit status to it.
 type Reaper struct {
+	mu   sync.Mutex // held while one is reaped; for good once halted
+	last *Status    // of the root, once it was reaped
+
 	exit    chan Status
 	changed chan struct{}
 	done    chan struct{}
@@ -49,6 +54,28 @@ func Reap(root process.Identity) *Reaper {
 
 // Exit delivers the root's end, once. Nothing is received a second time.
 func (r *Reaper) Exit() <-chan Status { return r.exit }
+
+// Halt stops the reaping for good: a child that has not been reaped by now
+// keeps its status for whoever comes after. It returns how the root ended if
+// that is known already, whether or not Exit has delivered it.
+func (r *Reaper) Halt() (Status, bool) {
+	r.mu.Lock()
+	if r.last == nil {
+		return Status{}, false
+	}
+	return *r.last, true
+}
+
+// take reaps exactly pid, unless the reaping was halted.
+func (r *Reaper) take(pid, root int) (Status, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	st, err := wait4(pid)
+	if pid == root && r.last == nil {
+		r.last = &st
+	}
+	return st, err
+}
 
 // Changed is poked after each child that was reaped, root included; pokes that
 // nobody received are one. It is never closed.

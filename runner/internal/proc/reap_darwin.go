@@ -5,6 +5,9 @@ package proc
 func (r *Reaper) run(root int) {
 	defer close(r.done)
 	st, _ := wait4(root)
+	r.mu.Lock()
+	r.last = &st
+	r.mu.Unlock()
 	r.exit <- st
 	r.poke()
 }

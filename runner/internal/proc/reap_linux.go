@@ -22,7 +22,7 @@ func (r *Reaper) run(root int) {
 			}
 			return
 		}
-		st, err := wait4(pid)
+		st, err := r.take(pid, root)
 		if pid == root && waiting {
 			waiting = false
 			r.exit <- st
