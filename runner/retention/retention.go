@@ -15,10 +15,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"claw/runner/settle"
 	"claw/state"
+	"claw/state/ulid"
 )
 
 // Policy is what is kept.
@@ -98,15 +97,15 @@ func finished(store *state.Store) ([]kept, error) {
 	}
 	var all []kept
 	for _, e := range entries {
-		id, err := ulid.ParseStrict(e.Name())
-		if err != nil || !e.IsDir() {
+		born, ok := ulid.Time(e.Name())
+		if !ok || !e.IsDir() {
 			continue
 		}
 		dir := filepath.Join(root, e.Name())
 		if held, err := state.Held(settle.Lifeline(dir)); held || err != nil {
 			continue
 		}
-		all = append(all, kept{dir: dir, born: ulid.Time(id.Time()), size: sizeOf(dir)})
+		all = append(all, kept{dir: dir, born: born, size: sizeOf(dir)})
 	}
 	return all, nil
 }

@@ -7,19 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"claw/runner/retention"
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/event"
 	"claw/state/statetest"
+	"claw/state/ulid"
 )
 
 // made puts the folder of a process born at at, with size bytes of output.
 func made(t *testing.T, s *state.Store, at time.Time, size int) string {
 	t.Helper()
-	id := ulid.MustNew(ulid.Timestamp(at), nil).String()
+	id := ulid.New(at)
 	dir := s.ProcessDir(id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -7,10 +7,7 @@ package settle
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"claw/runner/clock"
 	"claw/runner/internal/proc"
@@ -19,6 +16,7 @@ import (
 	"claw/state/event"
 	"claw/state/process"
 	"claw/state/task"
+	"claw/state/ulid"
 )
 
 // End is what became known when a process ended.
@@ -184,7 +182,7 @@ func AddTask(tx *state.Tx, p *process.Process) error {
 }
 
 func newID(now time.Time) string {
-	return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
+	return ulid.New(now)
 }
 
 // inferred is the end of a process whose supervisor died: no exit code, the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"claw/state/internal/vfs"
+	"claw/state/ulid"
 )
 
 const dayForm = "2006-01-02"
@@ -20,29 +21,10 @@ const dayForm = "2006-01-02"
 // its ULID tells, so that whoever knows the id knows the file. For an id that
 // is no ULID it is the day the line was written.
 func (l Line) Day() string {
-	if ms, ok := ulidTime(l.ID); ok {
-		return time.UnixMilli(ms).UTC().Format(dayForm)
+	if at, ok := ulid.Time(l.ID); ok {
+		return at.UTC().Format(dayForm)
 	}
 	return l.Time().UTC().Format(dayForm)
-}
-
-// ulidTime reads the milliseconds since the epoch in the first ten of a ULID's
-// 26 characters, Crockford's base 32.
-func ulidTime(id string) (ms int64, ok bool) {
-	if len(id) != 26 || id[0] > '7' {
-		return 0, false
-	}
-	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	for i := range id {
-		n := strings.IndexByte(digits, id[i])
-		if n < 0 {
-			return 0, false
-		}
-		if i < 10 {
-			ms = ms<<5 | int64(n)
-		}
-	}
-	return ms, true
 }
 
 // archive appends the lines that the policy lets go to their days and syncs
@@ -212,7 +194,7 @@ func (d *Dir) ReadDay(name, day string) ([]Line, []Bad, error) {
 // in all of them.
 func (d *Dir) FindArchived(name, id string) (Line, bool, error) {
 	days := []string{(Line{ID: id}).Day()}
-	if _, ok := ulidTime(id); !ok {
+	if _, ok := ulid.Time(id); !ok {
 		var err error
 		if days, err = d.Days(name); err != nil {
 			return Line{}, false, err
