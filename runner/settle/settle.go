@@ -96,11 +96,28 @@ func Retire(tx *state.Tx, p process.Process) error {
 
 // Abandoned tells a row that says live although nobody holds its life-line.
 func Abandoned(store *state.Store, p process.Process) bool {
+	_, gone := look(store, p)
+	return gone
+}
+
+// look tells whether p is abandoned, and how its row stands. A supervisor
+// writes the end and then lets its life-line go; if both happen after p was
+// read, a free life-line says nothing about p, so the row is read again.
+func look(store *state.Store, p process.Process) (process.Process, bool) {
 	if !p.Live() {
-		return false
+		return p, false
 	}
-	held, err := state.Held(Lifeline(store.ProcessDir(p.ID)))
-	return err == nil && !held
+	if held, err := state.Held(Lifeline(store.ProcessDir(p.ID))); held || err != nil {
+		return p, false
+	}
+	err := store.View(func(tx *state.Tx) error {
+		row, ok, err := state.Processes.Find(tx, p.ID)
+		if ok {
+			p = row.Rec
+		}
+		return err
+	})
+	return p, err == nil && p.Live()
 }
 
 // Lifeline is the path of the lock that a process's supervisor holds for life.
@@ -109,7 +126,8 @@ func Lifeline(processDir string) string { return processDir + "/lock" }
 // View is p as it really is: a row whose supervisor is gone is shown as lost
 // without anything being written (design.md 3.3).
 func View(store *state.Store, p process.Process, now time.Time) process.Process {
-	if !Abandoned(store, p) {
+	p, gone := look(store, p)
+	if !gone {
 		return p
 	}
 	end := inferred(store, p, now)
