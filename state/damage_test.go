@@ -130,9 +130,16 @@ func TestDamage(t *testing.T) {
 		{"a ledger cut in its checkpointed part", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+30] }), all, 3, 1, false, `{"seq":2,`},
 		{"damage in what repeats the journal", mangle("ledgers/tasks.jsonl", `{"seq":4`, `{"seq":8`), all, all, 0, false, ""},
 		{"a ledger without what repeats the journal", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:2], nil) }), all, all, 0, false, ""},
+		{"a line added to a ledger by hand", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return append(b, `{"seq":9,"tx":9,"id":"x"`...) }), all, all, 0, false, ""},
+		{"notes added to a ledger by hand", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return append(b, "remember the milk\n"...) }), all, all, 0, false, "the milk"},
 		{"a missing FORMAT", remove("FORMAT"), all, all, 0, false, ""},
 		{"a FORMAT that is no number", rewrite("FORMAT", func([]byte) []byte { return []byte("gibberish") }), all, all, 0, true, "gibberish"},
 		{"an empty FORMAT", rewrite("FORMAT", empty), all, all, 0, true, ""},
+		{"a missing folder of ledgers", func(t *testing.T, dir string) {
+			if err := os.RemoveAll(filepath.Join(dir, "ledgers")); err != nil {
+				t.Fatal(err)
+			}
+		}, -1, -1, 0, true, ""},
 		{"a directory in place of a ledger", instead("ledgers/tasks.jsonl", mkdir), all, -1, 0, true, ""},
 	}
 	for _, tt := range tests {
@@ -143,7 +150,9 @@ func TestDamage(t *testing.T) {
 			defer s.Close()
 			before := tree(t, dir)
 			counts, problems, errs := seen(t, s)
-			if errs[0] != nil || counts[0] != tt.processes || len(problems) != tt.problems {
+			if tt.processes < 0 {
+				remedied(t, errs[0], state.ErrDamaged)
+			} else if errs[0] != nil || counts[0] != tt.processes || len(problems) != tt.problems {
 				t.Errorf("%d processes, %v, problems %+v", counts[0], errs[0], problems)
 			}
 			if tt.tasks < 0 {
@@ -162,7 +171,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("quarantine holds %q, not %q", got, tt.quarantine)
 			}
 			counts, problems, errs = seen(t, s)
-			if want := [2]int{tt.processes + 1, max(2, tt.tasks) + 1}; counts != want || len(problems) > 0 || errs != [2]error{} {
+			if want := [2]int{max(2, tt.processes) + 1, max(2, tt.tasks) + 1}; counts != want || len(problems) > 0 || errs != [2]error{} {
 				t.Errorf("in the end: %v, want %v, %v, %v", counts, want, problems, errs)
 			}
 			if tt.name != "a missing FORMAT" {

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -116,14 +115,6 @@ func (c *checkpoint) ledger(name string) (Base, error) {
 	return next, err
 }
 
-// size is the length of a track's lines in the ledger.
-func (t *track) size() int64 {
-	if t == nil {
-		return 0
-	}
-	return t.bytes
-}
-
 // remaining is the lines that stay, and their length in a file.
 func remaining(lines []Line, gone map[string]bool) (stay []Line, size int64) {
 	for _, l := range lines {
@@ -175,44 +166,6 @@ func (c *checkpoint) open(name string) (vfs.File, error) {
 	return c.d.openLedger(name)
 }
 
-// complete makes a ledger file end in tail behind its checkpointed part.
-// Whatever else stood there and was not the beginning of a repetition is kept
-// in quarantine, unless another boot excuses it.
-func (d *Dir) complete(f vfs.File, base Base, tail []byte, sameBoot bool) (changed bool, err error) {
-	st, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	buf, err := vfs.ReadRange(f, 0, st.Size(), maxFile)
-	if err != nil {
-		return false, err
-	}
-	if int64(len(buf)) < base.Size {
-		return false, errShort
-	}
-	if sum32(0, buf[:base.Size]) != base.CRC {
-		return false, errEdited
-	}
-	have := buf[base.Size:]
-	if bytes.Equal(have, tail) {
-		return false, nil
-	}
-	if !bytes.HasPrefix(tail, have) {
-		if sameBoot {
-			bad := Bad{Path: LedgersName + "/" + base.Name + ".jsonl", Why: "it differs from the journal", Bytes: have}
-			if err := d.quarantine(bad); err != nil {
-				return false, err
-			}
-		}
-		if err := f.Truncate(base.Size); err != nil {
-			return false, err
-		}
-		have = nil
-	}
-	_, err = f.WriteAt(tail[len(have):], base.Size+int64(len(have)))
-	return true, err
-}
-
 // pack writes a ledger anew, with only the lines that stay.
 func (c *checkpoint) pack(old Base, stay []Line) (Base, error) {
 	seq := c.j.seq(old.Name)
@@ -224,6 +177,9 @@ func (c *checkpoint) pack(old Base, stay []Line) (Base, error) {
 	next.Size, next.CRC = int64(len(buf)), sum32(0, buf)
 	next.File = packedName(old.Name, c.next.Generation)
 	c.names = true
+	if err := c.d.mkdir(c.d.file(LedgersName)); err != nil {
+		return next, err
+	}
 	return next, vfs.WriteTemp(c.d.FS, c.d.file(LedgersName, next.File), buf, 0o600)
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -107,7 +108,7 @@ func (d *Dir) repeat(j *Journal, ops []Op) {
 		if err != nil {
 			continue
 		}
-		if end, err := tail(f, base, j.track(name), true); err == nil {
+		if end, err := d.tail(f, base, j.track(name)); err == nil {
 			_, _ = f.WriteAt(lines[name], end)
 		}
 		f.Close()
@@ -135,44 +136,95 @@ func (d *Dir) mkdir(path string) error {
 	return err
 }
 
-// errShort says that checkpointed bytes of a ledger are missing.
-var errShort = errors.New("the ledger is shorter than its last checkpoint")
-
-// tail brings the part of a ledger behind its checkpoint to what the journal
-// holds for it, and gives the offset behind that. With trust, a file of the
-// right length is taken to be right: within one boot only a killed writer can
-// have left it otherwise, and that shows in the length.
-func tail(f vfs.File, base Base, t *track, trust bool) (end int64, err error) {
+// tail gives the offset behind what the journal holds for a ledger so far. A
+// file of the right length is taken to be right: within one boot only a killed
+// writer can have left it otherwise, and that shows in the length.
+func (d *Dir) tail(f vfs.File, base Base, t *track) (end int64, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
-	end = base.Size
-	if t != nil {
-		end += t.bytes
+	end = base.Size + t.size()
+	if st.Size() != end {
+		_, err = d.complete(f, base, t.join(), true)
 	}
-	switch {
-	case st.Size() < base.Size:
-		return 0, errShort
-	case trust && st.Size() == end:
-		return end, nil
-	case !intact(f, base):
-		return 0, errEdited
-	}
-	if err := f.Truncate(base.Size); err != nil {
-		return 0, err
-	}
-	_, err = f.WriteAt(t.join(), base.Size)
 	return end, err
 }
 
-// errEdited says that checkpointed bytes of a ledger have changed.
-var errEdited = errors.New("the ledger has changed since its last checkpoint")
+// What complete finds when the checkpointed bytes are not what they were.
+var (
+	errShort  = errors.New("the ledger is shorter than its last checkpoint")
+	errEdited = errors.New("the ledger has changed since its last checkpoint")
+)
 
-// intact tells whether the checkpointed bytes are those of the checkpoint.
-func intact(f vfs.File, base Base) bool {
-	buf, err := vfs.ReadRange(f, 0, base.Size, maxFile)
-	return err == nil && int64(len(buf)) == base.Size && sum32(0, buf) == base.CRC
+// complete makes a ledger file end in tail behind its checkpointed part, and
+// compares every byte. What else stood there goes to quarantine, unless an
+// interrupted checkpoint or another boot explains it.
+func (d *Dir) complete(f vfs.File, base Base, tail []byte, sameBoot bool) (changed bool, err error) {
+	st, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	buf, err := vfs.ReadRange(f, 0, st.Size(), maxFile)
+	if err != nil {
+		return false, err
+	}
+	if int64(len(buf)) < base.Size {
+		return false, errShort
+	}
+	if sum32(0, buf[:base.Size]) != base.CRC {
+		return false, errEdited
+	}
+	have := buf[base.Size:]
+	if bytes.Equal(have, tail) {
+		return false, nil
+	}
+	same := common(have, tail)
+	if same < len(have) {
+		if sameBoot && !interrupted(have[same:]) {
+			bad := Bad{Path: LedgersName + "/" + base.Name + ".jsonl", Why: "it differs from the journal", Bytes: have[same:]}
+			if err := d.quarantine(bad); err != nil {
+				return false, err
+			}
+		}
+		if err := f.Truncate(base.Size + int64(same)); err != nil {
+			return false, err
+		}
+	}
+	_, err = f.WriteAt(tail[same:], base.Size+int64(same))
+	return true, err
+}
+
+// common is the length of the whole lines that two files begin with.
+func common(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return bytes.LastIndexByte(a[:n], '\n') + 1
+}
+
+// interrupted tells what a killed writer leaves: archived markers of a
+// checkpoint that was not completed, and a torn line.
+func interrupted(b []byte) bool {
+	for raw := range bytes.Lines(b) {
+		line, whole := bytes.CutSuffix(raw, []byte("\n"))
+		if !whole {
+			return bytes.HasPrefix(line, []byte(`{"seq":`[:min(len(line), 7)]))
+		}
+		if l, err := ParseLine(line, false); err != nil || !l.Archived() {
+			return false
+		}
+	}
+	return true
+}
+
+// size is the length of a track's lines in the ledger.
+func (t *track) size() int64 {
+	if t == nil {
+		return 0
+	}
+	return t.bytes
 }
 
 // join is the lines of a track as they stand in the ledger.

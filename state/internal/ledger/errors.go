@@ -66,27 +66,27 @@ func Wrap(op, path string, err error) error {
 	if errors.As(err, &pe) {
 		path = pe.Path
 	}
-	kind, hint := classify(err)
+	hint, kind := classify(err)
 	if kind == nil {
 		return &Error{Op: op, Path: path, Why: reason(err), Err: err}
 	}
 	return &Error{Op: op, Path: path, Why: kind.Error(), Hint: hint, Err: errors.Join(kind, err)}
 }
 
-func classify(err error) (kind error, hint string) {
+func classify(err error) (hint string, kind error) {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return ErrNoSpace, hintSpace
+		return hintSpace, ErrNoSpace
 	case errors.Is(err, syscall.EROFS):
-		return ErrReadOnly, hintRO
+		return hintRO, ErrReadOnly
 	case errors.Is(err, fs.ErrPermission):
-		return ErrPermissions, hintPerm
+		return hintPerm, ErrPermissions
 	case errors.Is(err, syscall.ELOOP):
-		return ErrSymlink, hintLink
+		return hintLink, ErrSymlink
 	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
-		return ErrDamaged, "a directory stands where a file should be, or the reverse: move it away, then run `claw doctor --fix`"
+		return "a directory stands where a file should be, or the reverse: move it away, then run `claw doctor --fix`", ErrDamaged
 	}
-	return nil, ""
+	return "", nil
 }
 
 // reason is the innermost text, without the path that is shown anyway.
