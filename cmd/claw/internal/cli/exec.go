@@ -22,7 +22,7 @@ type execCmd struct {
 	YieldMs    *float64 `name:"yield-ms" help:"Wait so many milliseconds (10 to 120000), then let the command go on in the background and exit 75." placeholder:"N"`
 	Wait       bool     `help:"Wait for the end, however long it takes, also where a yield is the default."`
 	Timeout    *float64 `help:"End the command after so many seconds, counted from its start; 0 never does." placeholder:"SEC"`
-	PTY        bool     `name:"pty" help:"Run it in a terminal of its own, 120 columns by 30 rows."`
+	PTY        bool     `name:"pty" help:"Run it in a terminal of its own, 120 columns by 30 rows; in the foreground of a terminal, of that one's size."`
 	Size       string   `help:"Size of that terminal, as in 80x24." placeholder:"COLSxROWS"`
 	Workdir    string   `help:"Run it in this directory." placeholder:"DIR"`
 	Env        []string `help:"Add a variable to its environment; repeatable." placeholder:"K=V" sep:"none"`
@@ -96,6 +96,8 @@ func (c *execCmd) check() error {
 		return usagef("exec: --cwd is called --workdir", "claw exec --workdir "+c.Cwd+" …")
 	case c.Background && c.Wait:
 		return usagef("exec: --background and --wait exclude each other")
+	case slices.ContainsFunc(c.Env, func(kv string) bool { return !strings.Contains(kv, "=") }):
+		return usagef("exec: --env takes NAME=VALUE; a name without a value is not passed on by itself", `claw exec --env "NAME=$NAME" …`)
 	case c.Stdin != "" && c.Stdin != "null" && c.Stdin != "open":
 		return usagef(fmt.Sprintf("exec: --stdin %q: it is null or open", c.Stdin))
 	case len(c.words()) == 0 || (len(c.words()) == 1 && strings.TrimSpace(c.words()[0]) == ""):
@@ -155,6 +157,9 @@ func (c *execCmd) request(a *app, cfg *config.Config) (control.Exec, error) {
 	var err error
 	if ex.Cols, ex.Rows, err = c.size(); err != nil {
 		return ex, err
+	}
+	if c.onOurTerminal(a) {
+		ex.Cols, ex.Rows = a.terminalSize()
 	}
 	ex.Stdin, ex.Caller = c.stdin(a)
 	return ex, nil

@@ -167,5 +167,44 @@ func (c *execCmd) feedTerminal(a *app, h *supervisor.Handle) (restore func()) {
 	}
 	h.ExpectInput()
 	go h.Feed(a.stdin)
-	return restore
+	if !c.onOurTerminal(a) {
+		return restore
+	}
+	unraw, stop := restore, a.followSize(h)
+	return func() {
+		stop()
+		unraw()
+	}
+}
+
+// onOurTerminal: somebody sits in front of the command and sees it through
+// claw, so that its terminal has to be as large as theirs.
+func (c *execCmd) onOurTerminal(a *app) bool {
+	return c.PTY && c.Size == "" && !c.Background && !c.inTool && a.stdin != nil && a.io.OutTTY && term.IsTerminal(int(a.stdin.Fd()))
+}
+
+// terminalSize is 0, 0 where the terminal does not know.
+func (a *app) terminalSize() (cols, rows int) {
+	cols, rows, err := term.GetSize(int(a.stdin.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return cols, rows
+}
+
+// followSize passes every change of our terminal's size on.
+func (a *app) followSize(h *supervisor.Handle) (stop func()) {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	go func() {
+		for range changed {
+			if cols, rows := a.terminalSize(); cols > 0 && rows > 0 {
+				h.Resize(cols, rows)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(changed)
+		close(changed)
+	}
 }

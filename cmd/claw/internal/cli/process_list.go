@@ -85,10 +85,13 @@ func (a *app) lastLine(s control.Session) string {
 	case s.Running != nil && s.WaitingForInput:
 		quiet := process.HumanDuration(time.Duration(s.IdleMs) * time.Millisecond)
 		return joinNonEmpty(line, "⌛ waiting for input ("+quiet+" quiet)")
-	case s.Finished != nil && s.ExitCode != nil && *s.ExitCode != 0 && line == "":
-		return "exit code " + itoa(*s.ExitCode)
-	case s.Finished != nil && line == "":
-		return s.ExitSignal
+	case s.Finished == nil || line != "":
+	case s.TimedOut:
+		return "(timed out)"
+	case s.ExitSignal != "":
+		return "(" + s.ExitSignal + ")"
+	case s.ExitCode != nil && *s.ExitCode != 0:
+		return "(exit code " + itoa(*s.ExitCode) + ")"
 	}
 	return line
 }

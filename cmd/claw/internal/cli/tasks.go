@@ -79,12 +79,22 @@ func (c *tasksList) check() error {
 	return nil
 }
 
+// table names a task by its process where it has one: that is what people
+// type. A pipe gets the id as well, in front.
 func (c *tasksList) table(a *app, tasks []task.Task) output.Table {
 	t := output.Table{Columns: []output.Column{
-		{Name: "TASK"}, {Name: "PROCESS"}, {Name: "STATUS", State: true}, {Name: "STARTED"}, {Name: "TOOK", Right: true}, {Name: "SUMMARY", Flex: true},
+		{Name: "TASK"}, {Name: "STATUS", State: true}, {Name: "STARTED"}, {Name: "TOOK", Right: true}, {Name: "COMMAND", Flex: true}, {Name: "SUMMARY", Flex: true},
 	}}
 	for _, x := range tasks {
-		t.Rows = append(t.Rows, []string{x.ID, x.Slug, string(x.Status), a.ago(x.CreatedAt), took(x, a.now()), summary(x)})
+		name := x.Slug
+		if name == "" {
+			name = x.ID
+		}
+		row := []string{name, string(x.Status), a.ago(x.CreatedAt), took(x, a.now()), x.Task, summary(x)}
+		if !a.io.OutTTY {
+			row = append([]string{x.ID}, row...)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -102,12 +112,12 @@ func took(t task.Task, now time.Time) string {
 }
 
 func summary(t task.Task) string {
-	for _, s := range []string{t.Error, t.TerminalSummary, t.ProgressSummary, t.Label, t.Task} {
+	for _, s := range []string{t.Error, t.TerminalSummary, t.ProgressSummary} {
 		if s != "" {
 			return process.Collapse(s)
 		}
 	}
-	return "n/a"
+	return ""
 }
 
 type tasksShow struct {
