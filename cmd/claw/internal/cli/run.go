@@ -4,7 +4,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -35,13 +37,28 @@ func Main() int {
 }
 
 // run parses, runs and reports.
-func (a *app) run() int {
+func (a *app) run() (code int) {
 	defer a.close()
+	defer func() {
+		if cause := recover(); cause != nil {
+			code = a.crashed(cause)
+		}
+	}()
 	err := a.dispatch()
 	if flushErr := a.io.Flush(); err == nil {
 		err = flushErr
 	}
 	return a.report(err)
+}
+
+// crashed says what happened without a stack, which is for whoever asks.
+func (a *app) crashed(cause any) int {
+	a.io.Error(fmt.Sprintf("a bug of claw: %v", cause),
+		"what was started goes on: claw process list", "CLAW_TRACE=1 shows where it is, for a report")
+	if a.getenv("CLAW_TRACE") != "" {
+		a.io.Err.Write(debug.Stack())
+	}
+	return exitClaw
 }
 
 func (a *app) dispatch() error {
