@@ -27,6 +27,7 @@ type Exec struct {
 	Rows    int
 	Stdin   supervisor.StdinMode
 	Caller  *os.File // for StdinCaller
+	Merged  bool     // stdout and stderr go to the same place: keep their order rather than their names
 
 	Name, Agent, Session     string
 	TimeoutMs                int64 // 0 none
@@ -81,7 +82,7 @@ func (e Exec) Request() (supervisor.Request, error) {
 	}
 	req := supervisor.Request{
 		Row: e.row(argv, dir), Path: path, Env: env,
-		Stdin: e.Stdin, Caller: e.Caller, OnLoss: e.OnLoss, Retain: e.Retain,
+		Stdin: e.Stdin, Caller: e.Caller, Merged: e.Merged, OnLoss: e.OnLoss, Retain: e.Retain,
 	}
 	return req, nil
 }

@@ -35,6 +35,7 @@ type Request struct {
 	Env    []string        // the command's whole environment
 	Stdin  StdinMode
 	Caller *os.File // the descriptor of StdinCaller
+	Merged bool     // stdout and stderr are one pipe: all counts as stdout, in the order it was written
 	OnLoss string   // "leave" (default) or "kill": what settling does to a command whose supervisor died
 	Retain retention.Policy
 }
@@ -154,7 +155,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 	}
 	spec := Spec{
 		StateDir: store.Dir(), Row: row.Rec, Rev: row.Rev, Path: req.Path, Env: req.Env,
-		Stdin: req.Stdin, Attached: !req.Row.Background, Retain: req.Retain,
+		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Retain: req.Retain,
 	}
 	synced := make(chan error, 1)
 	go func() { synced <- durable() }()

@@ -16,6 +16,7 @@ type Spec struct {
 	Path     string           `json:"path"` // Argv[0] resolved
 	Env      []string         `json:"env"`  // complete, KEY=value
 	Stdin    StdinMode        `json:"stdin"`
+	Merged   bool             `json:"merged,omitempty"`   // stdout and stderr are one pipe
 	Attached bool             `json:"attached,omitempty"` // the caller wants the output streamed until it detaches
 	Retain   retention.Policy `json:"retain"`
 }

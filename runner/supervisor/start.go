@@ -101,6 +101,9 @@ func (s *supervisor) startOnPipes() error {
 		return err
 	}
 	defer errEnd.Close()
+	if s.spec.Merged {
+		errEnd = outEnd // the other pipe ends at once
+	}
 	in, err := s.commandStdin()
 	if err != nil {
 		return err

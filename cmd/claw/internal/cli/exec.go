@@ -162,6 +162,7 @@ func (c *execCmd) request(a *app, cfg *config.Config) (control.Exec, error) {
 		ex.Cols, ex.Rows = a.terminalSize()
 	}
 	ex.Stdin, ex.Caller = c.stdin(a)
+	ex.Merged = !c.Background && !c.inTool && !c.JSON && a.io.Joined()
 	return ex, nil
 }
 

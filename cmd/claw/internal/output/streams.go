@@ -53,6 +53,20 @@ func New(out, errOut *os.File, getenv func(string) string) *Streams {
 	return s
 }
 
+// Joined tells that both streams go to the same place, as on a terminal or
+// with 2>&1. A command then writes into one pipe: with two, the order of what
+// it wrote to both could not be known.
+func (s *Streams) Joined() bool {
+	out, ok := s.Out.(*recorder)
+	errOut, isFile := s.Err.(*os.File)
+	if !ok || !isFile {
+		return false
+	}
+	a, err1 := out.file.Stat()
+	b, err2 := errOut.Stat()
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
+}
+
 func colorOf(getenv func(string) string) ColorMode {
 	switch mode := ColorMode(getenv("CLAW_COLOR")); {
 	case mode == Auto, mode == Always, mode == Never:
