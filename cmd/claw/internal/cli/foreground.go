@@ -93,10 +93,14 @@ func (a *app) after(d time.Duration) <-chan time.Time {
 // stop claw reaches the command instead, and claw lives to tell how it ended.
 func forwardSignals(h *supervisor.Handle) (stop func()) {
 	c := make(chan os.Signal, 8)
-	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP)
 	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is the command's affair, see Handle.Pump
 	go func() {
 		for sig := range c {
+			if sig == syscall.SIGTSTP {
+				suspend(h)
+				continue
+			}
 			h.Signal(sig.(unix.Signal))
 		}
 	}()
@@ -104,6 +108,15 @@ func forwardSignals(h *supervisor.Handle) (stop func()) {
 		signal.Stop(c)
 		close(c)
 	}
+}
+
+// suspend is Ctrl-Z: the command stops, then claw itself, and both go on
+// together. STOP, because the command's group has no terminal whose TSTP it
+// would heed.
+func suspend(h *supervisor.Handle) {
+	h.Signal(unix.SIGSTOP)
+	syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	h.Signal(unix.SIGCONT)
 }
 
 // yielded says that the command goes on, and what can be done about it. This
