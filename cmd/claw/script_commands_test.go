@@ -264,7 +264,9 @@ func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	got := pick(ts, ts.ReadFile(args[0]), args[1])
 	ok := got == args[2]
 	if match {
-		ok = regexp.MustCompile(args[2]).MatchString(got)
+		re, err := regexp.Compile(args[2])
+		ts.Check(err)
+		ok = re.MatchString(got)
 	}
 	if ok == neg {
 		ts.Fatalf("%s: %s is %q, want %s%q", args[0], args[1], cut(got), map[bool]string{true: "not "}[neg], args[2])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -14,7 +15,7 @@ import (
 // pick is what a dotted path finds in a JSON text: strings as they are,
 // everything else as compact JSON, "absent" when there is nothing. A segment
 // is a field, an index, name=value for the first element of an array with
-// that field, "#" for a length and "keys" for the sorted names of an object.
+// that field, "len" for a length (of a string: in characters) and "keys" for the sorted names of an object.
 // A text of several lines is an array of values.
 func pick(ts *testscript.TestScript, text, path string) string {
 	v, err := decode(text)
@@ -60,6 +61,8 @@ func decode(text string) (any, error) {
 
 func step(v any, seg string) (any, bool) {
 	switch v := v.(type) {
+	case string:
+		return json.Number(strconv.Itoa(utf8.RuneCountInString(v))), seg == "len"
 	case map[string]any:
 		if seg == "keys" {
 			var names []string
@@ -78,7 +81,7 @@ func step(v any, seg string) (any, bool) {
 }
 
 func element(list []any, seg string) (any, bool) {
-	if seg == "#" {
+	if seg == "len" {
 		return json.Number(strconv.Itoa(len(list))), true
 	}
 	if name, want, ok := strings.Cut(seg, "="); ok {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -45,6 +46,7 @@ func TestScript(t *testing.T) {
 		Condition:           condition,
 		Cmds:                commands(),
 		RequireUniqueNames:  true,
+		Deadline:            time.Now().Add(5 * time.Minute),
 		RequireExplicitExec: true,
 	})
 }
