@@ -154,15 +154,25 @@ func (c *Control) FindKept(query, absent string) (process.Process, error) {
 		return p, err
 	}
 	found := false
+	keeps := func(q process.Process) bool {
+		return (q.Slug == query || q.ID == query) && q.Background && !q.Removed && (c.All || q.Agent == c.Agent)
+	}
 	viewErr := c.Store.View(func(tx *state.Tx) error {
+		rows, err := state.Processes.All(tx)
+		if err != nil {
+			return err
+		}
+		for i := len(rows) - 1; i >= 0 && !found; i-- { // cleared, but not yet in the archive
+			if keeps(rows[i].Rec) {
+				p, found = rows[i].Rec, true
+			}
+		}
 		for row, err := range state.Processes.Archived(tx) {
-			if err != nil {
+			if err != nil || found {
 				return err
 			}
-			q := row.Rec
-			if (q.Slug == query || q.ID == query) && q.Background && !q.Removed && (c.All || q.Agent == c.Agent) {
-				p, found = q, true
-				return nil
+			if keeps(row.Rec) {
+				p, found = row.Rec, true
 			}
 		}
 		return nil

@@ -138,11 +138,20 @@ func (f Filter) passes(p process.Process) bool {
 	switch {
 	case f.Cwd != "" && p.Cwd != f.Cwd:
 	case f.Name != "" && !strings.Contains(process.NameOf(p), f.Name) && !strings.Contains(p.Slug, f.Name):
-	case f.State != "" && process.TaskStatus(p) != f.State && process.Status(p) != f.State:
+	case f.State != "" && f.State != stateOf(p, f.State):
 	default:
 		return true
 	}
 	return false
+}
+
+// stateOf is the state of p in the vocabulary of word: "completed" is one of
+// the seeds', everything else a task's. Their "failed" are not the same.
+func stateOf(p process.Process, word string) string {
+	if word == process.StatusCompleted {
+		return process.Status(p)
+	}
+	return process.TaskStatus(p)
 }
 
 // session is the entry of p. A running process is asked through its files,

@@ -42,7 +42,8 @@ func (c *Control) Log(req LogRequest) (Result, error) {
 	}
 	d := details(p)
 	d.Total, d.TotalLines, d.TotalChars = &lines.Total, &lines.Total, &lines.Chars
-	d.Aggregated, d.Truncated = &text, lines.Missing > 0
+	truncated := lines.Missing > 0
+	d.Aggregated, d.Truncated = &text, &truncated
 	if hint {
 		hint = lines.Total > process.LogLines
 	}
@@ -71,7 +72,7 @@ func (c *Control) logText(p process.Process, text string, hint bool, d *Details)
 	if strings.TrimSpace(text) == "" {
 		text = noOutput(p)
 	}
-	if d.Truncated {
+	if *d.Truncated {
 		text = process.DiscardedNote + "\n\n" + text
 	}
 	if hint {

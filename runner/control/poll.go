@@ -28,7 +28,7 @@ type Details struct {
 	Binary     string  `json:"binary,omitempty"` // base64 of the bytes, when they are not text
 	RetryInMs  int64   `json:"retryInMs,omitempty"`
 	Omitted    bool    `json:"omitted,omitempty"`
-	Truncated  bool    `json:"truncated,omitempty"`
+	Truncated  *bool   `json:"truncated,omitempty"`
 	Total      *int    `json:"total,omitempty"` // lines
 	TotalLines *int    `json:"totalLines,omitempty"`
 	TotalChars *int64  `json:"totalChars,omitempty"`
@@ -182,7 +182,8 @@ func (c *Control) drain(ctx context.Context, id string, from cursor) (Polled, er
 	}
 	next, retry := c.backOff(at, got)
 	d := details(p)
-	d.Aggregated, d.Omitted, d.Truncated = &got.Text, got.Omitted, got.Omitted || got.Missing > 0
+	truncated := got.Omitted || got.Missing > 0
+	d.Aggregated, d.Omitted, d.Truncated = &got.Text, got.Omitted, &truncated
 	d.Binary = got.Base64
 	if p.Live() {
 		d.RetryInMs = retry

@@ -14,32 +14,37 @@ import (
 const Synchronous = "continuation options are unavailable; running synchronously"
 
 // Completed are the details of a foreground result; spec/exec-process.md 1.4.
+// What does not apply is null; failureKind, timedOut and error are there when
+// it failed.
 type Completed struct {
-	Status           string `json:"status"` // completed or failed
-	ExitCode         *int   `json:"exitCode"`
-	ExitSignal       string `json:"exitSignal,omitempty"`
-	ExitReason       string `json:"exitReason,omitempty"`
-	FailureKind      string `json:"failureKind,omitempty"`
-	DurationMs       int64  `json:"durationMs"`
-	Aggregated       string `json:"aggregated"`
-	Truncated        bool   `json:"truncated"`
-	TimedOut         bool   `json:"timedOut,omitempty"`
-	NoOutputTimedOut bool   `json:"noOutputTimedOut"`
-	Cwd              string `json:"cwd,omitempty"`
-	Error            string `json:"error,omitempty"`
+	Status           string  `json:"status"` // completed or failed
+	ExitCode         *int    `json:"exitCode"`
+	ExitSignal       *string `json:"exitSignal"`
+	ExitReason       string  `json:"exitReason,omitempty"`
+	FailureKind      string  `json:"failureKind,omitempty"`
+	DurationMs       int64   `json:"durationMs"`
+	Aggregated       string  `json:"aggregated"`
+	Truncated        bool    `json:"truncated"`
+	TimedOut         *bool   `json:"timedOut,omitempty"`
+	NoOutputTimedOut bool    `json:"noOutputTimedOut"`
+	Cwd              string  `json:"cwd,omitempty"`
+	Error            string  `json:"error,omitempty"`
 }
 
 // Ended is the result of a command that ended in the foreground.
 func Ended(p process.Process, text string, discarded bool) Result {
 	f := finished(p)
 	d := Completed{
-		Status: process.Status(p), ExitCode: f.ExitCode, ExitSignal: f.ExitSignal, ExitReason: f.ExitReason,
+		Status: process.Status(p), ExitCode: f.ExitCode, ExitReason: f.ExitReason,
 		FailureKind: process.FailureKind(p), DurationMs: max(0, p.EndedAt.Sub(startedAt(p)).Milliseconds()),
 		Aggregated: strings.TrimSpace(text), Truncated: discarded, Cwd: p.Cwd,
-		TimedOut: f.TimedOut, NoOutputTimedOut: f.NoOutputTimedOut,
+		NoOutputTimedOut: f.NoOutputTimedOut,
+	}
+	if f.ExitSignal != "" {
+		d.ExitSignal = &f.ExitSignal
 	}
 	if d.Status == process.StatusFailed {
-		d.Error = process.ReasonText(p)
+		d.TimedOut, d.Error = &f.TimedOut, process.ReasonText(p)
 	}
 	return Result{Text: process.ResultText(p, text, discarded), Details: d}
 }

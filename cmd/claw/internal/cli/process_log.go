@@ -60,13 +60,22 @@ func (c *processLog) Run(a *app) error {
 		return a.io.JSON(r.Details)
 	}
 	d := r.Details.(control.Details)
-	if _, err := fmt.Fprint(a.io.Out, endLine(*d.Aggregated)); err != nil {
+	if _, err := fmt.Fprint(a.io.Out, wholeLines(*d.Aggregated)); err != nil {
 		return err
 	}
 	if note := control.LogNote(r, d); note != "" {
 		a.io.Note(note)
 	}
 	return nil
+}
+
+// wholeLines gives lines that were joined back the end of the last one, which
+// may be an empty line.
+func wholeLines(text string) string {
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
 }
 
 // selection reads --stream and --since.
