@@ -25,10 +25,11 @@ type app struct {
 	ctx     context.Context
 	args    []string // as typed, without the program's name
 
-	global globals
-	spare  *supervisor.Spare // started before the command line was read
-	cfg    *config.Config
-	st     *state.Store
+	global  globals
+	command []string          // what exec is to run, as typed
+	spare   *supervisor.Spare // started before the command line was read
+	cfg     *config.Config
+	st      *state.Store
 }
 
 // globals are the flags that every command takes.

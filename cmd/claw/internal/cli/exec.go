@@ -58,6 +58,9 @@ func (execCmd) Help() string {
 
 // Run carries it out.
 func (c *execCmd) Run(a *app) error {
+	if len(a.command) > 0 {
+		c.Command = a.command
+	}
 	if err := c.check(); err != nil {
 		return err
 	}

@@ -70,7 +70,12 @@ func (a *app) dispatch() error {
 	if err != nil {
 		return err
 	}
-	ctx, err := parser.Parse(a.args)
+	args := a.args
+	if len(args) > 0 && args[0] == "exec" {
+		args, a.command = splitCommand(execFlags(parser), args[1:])
+		args = append([]string{"exec"}, args...)
+	}
+	ctx, err := parser.Parse(args)
 	switch {
 	case exited >= 0 && bare:
 		return silent(exitUsage)
