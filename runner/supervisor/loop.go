@@ -25,6 +25,9 @@ const (
 	// settleCeiling bounds that wait for a descendant that never falls silent
 	// (pains B04).
 	settleCeiling = time.Second
+	// callerPatience is how long a caller that reads slowly is waited for once
+	// its command has been ended by claw.
+	callerPatience = 2 * time.Second
 	// reaperLag is how long the reaper may take to find that no child is left.
 	reaperLag = 2 * time.Millisecond
 )
@@ -115,7 +118,8 @@ func (s *supervisor) over() bool {
 	now := s.clock.Elapsed()
 	quiet := now-s.lastSign() >= settleQuiet
 	if s.killing != nil {
-		return quiet
+		// A caller that does not read must not keep a timeout from ending on time.
+		return quiet && (s.paid() || now-s.killing.endedAt >= callerPatience)
 	}
 	return s.paid() && (quiet || now-s.exitedAt >= settleCeiling)
 }
@@ -181,9 +185,11 @@ func (s *supervisor) rootEnded(x proc.Status) {
 // afterExit closes what only the command itself needed, and notes what it has
 // written that is still to be read.
 func (s *supervisor) afterExit() {
+	s.gate.Lock()
 	for _, st := range s.streams {
 		st.owe()
 	}
+	s.gate.Unlock()
 	if s.term != nil {
 		s.term.Hangup(settleQuiet)
 	}

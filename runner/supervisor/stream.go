@@ -28,7 +28,8 @@ type stream struct {
 	last    atomic.Int64 // when something was last read, on the monotonic clock
 	discard atomic.Bool
 	unsent  []byte       // kept, and not yet in a frame to the caller
-	total   atomic.Int64 // bytes read and handed on
+	total   atomic.Int64 // bytes read
+	busy    atomic.Bool  // a piece is on its way to the caller, at the caller's pace
 	owed    int64        // what total must reach: all that was written when the command ended
 }
 
@@ -39,7 +40,8 @@ func newStream(which output.Stream, f syscall.Conn) *stream {
 func (st *stream) lastRead() time.Duration { return time.Duration(st.last.Load()) }
 
 // owe notes, when the command has ended, how much it had written that was not
-// read yet. A reader that is slow because the caller is slow gets it all.
+// read yet. A reader that is slow because the caller is slow gets it all. The
+// caller of owe holds the gate, so that nothing is being read meanwhile.
 func (st *stream) owe() {
 	rc, err := st.file.SyscallConn()
 	if err != nil {
@@ -52,7 +54,8 @@ func (st *stream) owe() {
 	})
 }
 
-func (st *stream) paid() bool { return st.total.Load() >= st.owed }
+// paid tells that all of it has been read and handed on.
+func (st *stream) paid() bool { return st.total.Load() >= st.owed && !st.busy.Load() }
 
 // capture starts one reader per stream and returns a channel that is closed
 // when all have reached their end.
@@ -119,12 +122,14 @@ func (s *supervisor) readOnce(st *stream, fd int) (int, error) {
 		return max(n, 0), err
 	}
 	st.last.Store(int64(s.clock.Elapsed()))
+	st.total.Add(int64(n))
+	st.busy.Store(true)
 	p := s.keep(st.which, buf[:n])
 	st.unsent = p
 	s.gate.RUnlock()
 	hit("captured")
 	s.link.stream(st, p)
-	st.total.Add(int64(n))
+	st.busy.Store(false)
 	return n, nil
 }
 
