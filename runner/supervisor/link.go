@@ -158,10 +158,15 @@ func (l *link) end(row process.Process) {
 }
 
 // awaitClose keeps the output directory until the caller has taken the end.
+// What the caller asks meanwhile comes too late.
 func (l *link) awaitClose() {
 	for f := range l.messages {
-		if f.kind == 0 {
+		l.done()
+		switch f.kind {
+		case 0:
 			return
+		case frameDetach:
+			go l.listen() // it took that for the last word
 		}
 	}
 }

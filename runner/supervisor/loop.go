@@ -2,6 +2,8 @@ package supervisor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"sync"
@@ -228,20 +230,34 @@ func (s *supervisor) finish() int {
 }
 
 // conclude retries until the end is written: a full disk must not make a
-// finished command look as if claw had died.
+// finished command look as if claw had died. Where the whole state directory
+// is gone there is nobody to write it for.
 func (s *supervisor) conclude(left []process.Leftover) process.Process {
 	end := settle.End{
 		Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(),
 		Totals: s.out.Totals(), Tail: s.out.Tail(process.TailChars), Leftover: left,
 	}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Minute) {
+		if _, err := os.Stat(s.store.Dir()); errors.Is(err, fs.ErrNotExist) {
+			return s.unwritten(end)
+		}
 		row, err := s.writeEnd(end)
-		if err == nil {
+		switch {
+		case err == nil && row.ID == "":
+			return s.unwritten(end)
+		case err == nil:
 			return row
 		}
 		s.note("write the end: " + err.Error())
 		clock.Sleep(context.Background(), s.clock, wait)
 	}
+}
+
+// unwritten is the final row for the caller alone.
+func (s *supervisor) unwritten(end settle.End) process.Process {
+	row := s.spec.Row
+	row.Phase, row.Exit, row.EndedAt = end.Phase, &end.Exit, end.At
+	return row
 }
 
 func (s *supervisor) writeEnd(end settle.End) (process.Process, error) {
