@@ -90,8 +90,10 @@ func (c *Control) active(ctx context.Context, session string) (process.Process, 
 func (c *Control) call(p process.Process, ask supervisor.Ask) (supervisor.Answer, error) {
 	a, err := supervisor.Call(c.Store.ProcessDir(p.ID), ask)
 	if errors.Is(err, supervisor.ErrNoSupervisor) {
-		return a, &Refused{Kind: Denied, Text: "Session " + p.Slug + " is finalizing.", Err: err,
-			Remedy: "poll it to see how it ended"}
+		return a, &Refused{
+			Kind: Denied, Text: "Session " + p.Slug + " is finalizing.", Err: err,
+			Remedy: "poll it to see how it ended",
+		}
 	}
 	if err != nil {
 		return a, err
@@ -103,17 +105,15 @@ func (c *Control) call(p process.Process, ask supervisor.Ask) (supervisor.Answer
 		return a, denied("Session " + p.Slug + " stdin is not writable.")
 	case supervisor.CodeFinalizing:
 		return a, denied("Session " + p.Slug + " is finalizing.")
-	case supervisor.CodeNoKeys, supervisor.CodeCursorMode:
-		return a, &Refused{Kind: Invalid, Text: a.Error, Remedy: keysRemedy(a.Code)}
+	case supervisor.CodeNoKeys:
+		return a, &Refused{Kind: Invalid, Text: "No key data provided.", Remedy: "name at least one key, as in C-c, Enter or Up"}
+	case supervisor.CodeCursorMode:
+		return a, &Refused{
+			Kind: Invalid, Text: a.Error,
+			Remedy: "say which with --cursor-mode normal or application, or retry once the program has drawn its screen",
+		}
 	}
 	return a, denied("Session " + p.Slug + ": " + a.Error + ".")
-}
-
-func keysRemedy(code string) string {
-	if code == supervisor.CodeCursorMode {
-		return "say which with --cursor-mode normal or application, or retry once the program has drawn its screen"
-	}
-	return "name at least one key, as in C-c, Enter or Up"
 }
 
 func (c *Control) typed(p process.Process, text string, a supervisor.Answer, err error) (Result, error) {

@@ -70,14 +70,22 @@ func (c *Control) Tasks(f TaskFilter) (TaskList, error) {
 	return list, err
 }
 
-// real is t with the end of its process, if that ended unnoticed.
+// real is t with the start of its process, which the task's own row learns only
+// with the end (one transaction less for each start), and with the end, if
+// that came unnoticed.
 func (c *Control) real(tx *state.Tx, t task.Task) (task.Task, error) {
 	if t.Status.Terminal() || t.RunID == "" {
 		return t, nil
 	}
 	row, ok, err := state.Processes.Get(tx, t.RunID)
-	if err != nil || !ok || !settle.Abandoned(c.Store, row.Rec) {
+	if err != nil || !ok {
 		return t, err
+	}
+	if t.StartedAt.IsZero() {
+		t.StartedAt = row.Rec.StartedAt
+	}
+	if !settle.Abandoned(c.Store, row.Rec) {
+		return t, nil
 	}
 	if done, err := task.Finish(t, settle.View(c.Store, row.Rec, tx.Now())); err == nil {
 		t = done

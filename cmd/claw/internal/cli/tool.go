@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strings"
 
 	"claw/runner/control"
 	"claw/runner/supervisor"
@@ -112,7 +113,7 @@ func (c *toolCmd) call(a *app, line []byte) (control.Result, func() error) {
 		Tool string `json:"tool"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
-		return control.NotStarted(fmt.Errorf("not a JSON object: %w", err)), nil
+		return control.NotStarted(errors.New("a call is one JSON object on one line: " + plainJSONError(err))), nil
 	}
 	var r control.Result
 	var commit func() error
@@ -164,7 +165,18 @@ func decodeCall(line []byte, v any, wrong map[string]string) error {
 			return fmt.Errorf("%s is not a parameter: use %s", name, right)
 		}
 	}
-	return err
+	return errors.New(plainJSONError(err))
+}
+
+// plainJSONError is what is wrong with a call, without a word about Go.
+func plainJSONError(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return "this is " + wrong.Value
+		}
+		return fmt.Sprintf("%s cannot be %s", wrong.Field, wrong.Value)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 func (c *toolCmd) exec(a *app, line []byte) (control.Result, error) {
