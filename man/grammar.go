@@ -14,9 +14,10 @@ func path(n *kong.Node) string {
 	return path(n.Parent) + " " + n.Name
 }
 
-// name is the NAME section: the page's name and one line.
+// name is the NAME section: the page's name and the first sentence.
 func name(n *kong.Node) string {
-	help := strings.TrimSuffix(n.Help, ".")
+	help, _, _ := strings.Cut(n.Help, ". ")
+	help = strings.TrimSuffix(help, ".")
 	return sentencesBehind(code(strings.ReplaceAll(path(n), " ", "-"))+` \- `, strings.ToLower(help[:1])+help[1:])
 }
 
