@@ -73,24 +73,38 @@ func (l Ledger[T]) All(tx *Tx) ([]Row[T], error) {
 	return rows, nil
 }
 
+// Add writes a record under an id that was made for it just now (package
+// ulid). Such an id cannot exist, so that the ledger need not be read: a queue
+// that nobody empties costs whoever adds to it nothing.
+func (l Ledger[T]) Add(tx *Tx, id string, rec T) error {
+	record, err := l.encode(id, nil, rec)
+	if err != nil {
+		return err
+	}
+	return tx.add(l.name, ledger.Draft{ID: id, Rev: 1, Record: record})
+}
+
 // Put writes a record whose current revision is rev, 0 for one that must not
 // exist yet; otherwise it returns a *ConflictError. The record's new revision
 // is rev+1. Fields of the current record that T does not know are kept. A
 // record that has been archived comes back by being put.
 func (l Ledger[T]) Put(tx *Tx, id string, rev int64, rec T) error {
-	return tx.change(l.name, id, rev, func(prev []byte) ([]byte, error) {
-		next, err := ledger.Encode(rec)
-		if err != nil {
-			return nil, fmt.Errorf("write %s/%s: %w", l.name, id, err)
-		}
-		if prev != nil {
-			next = ledger.Carry[T](prev, next)
-		}
-		if len(next) > ledger.MaxRecord {
-			return nil, &Error{Op: "write", Path: l.name + "/" + id, Why: fmt.Sprintf("the record has %d bytes, at most %d are allowed", len(next), ledger.MaxRecord), Hint: "shorten what is to be kept", Err: ErrTooLarge}
-		}
-		return next, nil
-	})
+	return tx.change(l.name, id, rev, func(prev []byte) ([]byte, error) { return l.encode(id, prev, rec) })
+}
+
+// encode is rec as it is written, with the fields of prev that T does not know.
+func (l Ledger[T]) encode(id string, prev []byte, rec T) ([]byte, error) {
+	next, err := ledger.Encode(rec)
+	if err != nil {
+		return nil, fmt.Errorf("write %s/%s: %w", l.name, id, err)
+	}
+	if prev != nil {
+		next = ledger.Carry[T](prev, next)
+	}
+	if len(next) > ledger.MaxRecord {
+		return nil, &Error{Op: "write", Path: l.name + "/" + id, Why: fmt.Sprintf("the record has %d bytes, at most %d are allowed", len(next), ledger.MaxRecord), Hint: "shorten what is to be kept", Err: ErrTooLarge}
+	}
+	return next, nil
 }
 
 // Delete removes a record whose current revision is rev, else it returns a

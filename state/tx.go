@@ -86,6 +86,11 @@ func (tx *Tx) table(name string) (*table, error) {
 			t.rows[l.ID] = entry{line: l}
 		}
 	}
+	for i := range tx.changes { // what was added before anything was read
+		if c := &tx.changes[i]; c.Ledger == name {
+			t.rows[c.Draft.ID] = entry{draft: &c.Draft}
+		}
+	}
 	if tx.tables == nil {
 		tx.tables = make(map[string]*table, 4)
 	}
@@ -119,13 +124,32 @@ func (tx *Tx) current(t *table, id string, rev int64) (entry, error) {
 	return entry{line: l}, nil
 }
 
-// change checks the revision and takes one new line into the transaction.
-func (tx *Tx) change(name, id string, rev int64, record func(prev []byte) ([]byte, error)) error {
+// add takes one line of a new record into the transaction.
+func (tx *Tx) add(name string, d ledger.Draft) error {
+	if err := tx.mayWrite(name, d.ID); err != nil {
+		return err
+	}
+	if t := tx.tables[name]; t != nil {
+		t.rows[d.ID] = entry{draft: &d}
+	}
+	tx.changes = append(tx.changes, ledger.Change{Ledger: name, Draft: d})
+	return nil
+}
+
+func (tx *Tx) mayWrite(name, id string) error {
 	if !tx.write {
 		return &Error{Op: "write", Path: tx.s.dir.Path, Why: "a View cannot write", Hint: "use Update", Err: ErrReadOnly}
 	}
 	if id == "" || len(id) > 512 {
 		return fmt.Errorf("write %s: %q cannot be the id of a record", name, id)
+	}
+	return nil
+}
+
+// change checks the revision and takes one new line into the transaction.
+func (tx *Tx) change(name, id string, rev int64, record func(prev []byte) ([]byte, error)) error {
+	if err := tx.mayWrite(name, id); err != nil {
+		return err
 	}
 	t, err := tx.table(name)
 	if err != nil {

@@ -77,7 +77,7 @@ func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {
 	}
 	e := event.Completion(newID(tx.Now()), *p, tx.Now())
 	p.EventID = e.ID
-	return state.Events.Put(tx, e.ID, 0, e)
+	return state.Events.Add(tx, e.ID, e)
 }
 
 // Retire takes back the completion event of p because its end has been shown
@@ -196,7 +196,7 @@ func Promote(tx *state.Tx, id string) error {
 func AddTask(tx *state.Tx, p *process.Process) error {
 	p.Background, p.BackgroundedAt = true, tx.Now()
 	p.TaskID = newID(tx.Now())
-	return state.Tasks.Put(tx, p.TaskID, 0, task.FromProcess(*p))
+	return state.Tasks.Add(tx, p.TaskID, task.FromProcess(*p))
 }
 
 func newID(now time.Time) string {
