@@ -208,28 +208,28 @@ func TestSupervisorKilledOnTerminal(t *testing.T) {
 	w.isLost(slug)
 }
 
-// A command whose supervisor died goes on and meets no SIGPIPE, however much it
-// prints; once the pipe is full it waits. (The end of its own output cannot
-// be kept by anybody.)
+// A command whose supervisor died goes on, meets no SIGPIPE and does not wait
+// for a reader, however much it prints; once somebody has noticed, what it
+// prints is kept.
 func TestSupervisorKilledCommandPrintsOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const script = `printf before; while ! [ -e go ]; do sleep 0.02; done
-head -c 900000 /dev/zero; touch printed
-head -c 3000000 /dev/zero; touch finished`
+head -c 3000000 /dev/zero; touch printed; while ! [ -e stop ]; do sleep 0.02; done; printf after`
 	slug := w.must("exec", "-b", script)
 	w.prints(slug, "before")
 	w.bereave(w.show(slug).ID)
 	w.isLost(slug)
 	w.file("go", "")
-	w.until("it has printed a little", func() bool { _, err := os.Stat(filepath.Join(w.dir, "printed")); return err == nil })
+	w.until("it has printed 3 MB", func() bool { return w.size(filepath.Join(w.dir, "printed")) >= 0 })
 	if len(w.commands()) == 0 {
 		t.Error("the command died of what it printed")
 	}
-	w.killsLeftover(slug)
-	if got := w.raw(slug); got != "before" {
-		t.Errorf("output %q", got)
-	}
+	w.file("stop", "")
+	w.prints(slug, "after")
+	same(t, "output", w.raw(slug), "before"+strings.Repeat("\x00", 3000000)+"after")
+	w.until("all has ended", func() bool { return len(w.running()) == 0 })
+	w.isLost(slug)
 }
 
 // What the command started lives on with it, and after it: all of that is
@@ -427,4 +427,70 @@ func TestSupervisorTerminated(t *testing.T) {
 		t.Errorf("shown as %+v", s)
 	}
 	w.until("all has ended", func() bool { return len(w.running()) == 0 })
+}
+
+// The caller asks for the background at the moment the command ends: the
+// supervisor must not wait for a word that never comes.
+func TestYieldAtTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 20 {
+		r := w.claw("exec", "--yield-ms", "50", fmt.Sprintf("sleep 0.0%d; exit 7", 40+i))
+		if r.code != 7 && r.code != 75 {
+			t.Errorf("exec: exit %d\n%s", r.code, r.err)
+		}
+	}
+	w.until("no supervisor is left", func() bool { return len(w.running()) == 0 })
+}
+
+// A signal on its way while the command ends, likewise.
+func TestSignalAtTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 10 {
+		caller := w.command("exec", `trap 'kill -9 $$' USR1; echo ready; while :; do :; done`)
+		var out lockedBuffer
+		caller.Stdout = &out
+		if err := caller.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.until("it runs", func() bool { return out.contains("ready") })
+		for range 5 {
+			unix.Kill(caller.Process.Pid, unix.SIGUSR1)
+		}
+		if code, _ := w.wait(caller); code != 137 {
+			t.Errorf("exec: exit %d, want 137", code)
+		}
+	}
+	w.until("no supervisor is left", func() bool { return len(w.running()) == 0 })
+}
+
+// A supervisor whose state directory was removed ends with its command.
+func TestStateDirectoryRemoved(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{{"-b"}, nil} {
+		w := newWorld(t)
+		caller := w.command(append(append([]string{"exec"}, flags...), worker)...)
+		if err := caller.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.until("the command has printed", func() bool {
+			text, _ := filepath.Glob(filepath.Join(w.state, "processes/*/output"))
+			return len(text) == 1 && w.size(text[0]) == int64(len("before"))
+		})
+		if flags != nil {
+			w.wait(caller)
+		}
+		sup := w.supervisors()
+		if err := os.RemoveAll(w.state); err != nil {
+			t.Fatal(err)
+		}
+		w.file("go", "")
+		if flags == nil {
+			if code, _ := w.wait(caller); code != 7 {
+				t.Errorf("exec: exit %d, want 7", code)
+			}
+		}
+		w.until("the supervisor has ended", func() bool { return !alive(sup[0]) })
+	}
 }

@@ -68,13 +68,17 @@ func (h *Handle) Pump(stdout, stderr io.Writer) (Outcome, error) {
 
 // forward writes one chunk. After a failed write nothing more is written: a
 // reader that has gone away (jq found its answer, head has its lines) closes
-// the pipe, and the command is told so in its own way, by SIGPIPE.
+// the pipe, and the command is told so in its own way, by SIGPIPE. A full disk
+// or a terminal that was closed is no reason for that; the kernel would not
+// send one either.
 func (h *Handle) forward(w io.Writer, p []byte, failed error) error {
 	if failed != nil {
 		return failed
 	}
 	if _, err := w.Write(p); err != nil {
-		h.Signal(unix.SIGPIPE)
+		if errors.Is(err, unix.EPIPE) {
+			h.Signal(unix.SIGPIPE)
+		}
 		return err
 	}
 	return nil
