@@ -59,6 +59,8 @@ func (e *WorkdirError) Error() string {
 func (e *WorkdirError) Remedy() string { return "name an existing directory with --workdir" }
 
 // ErrNoCommand: there is nothing to run.
+//
+//lint:ignore ST1005 the words are those of spec/exec-process.md 1.1
 var ErrNoCommand = errors.New("Provide a command to start.")
 
 // Request resolves the shell, the program, the directory and the environment.

@@ -73,6 +73,9 @@ func (c *execCmd) Run(a *app) error {
 		spare.Discard()
 		return c.notStarted(a, err)
 	}
+	if !x.req.Row.Background {
+		x.signals = catchSignals()
+	}
 	handle, err := spare.Launch(a.ctx, x.store, x.req)
 	if err != nil {
 		return launchFailure(err)
@@ -88,6 +91,8 @@ type execution struct {
 	req   supervisor.Request
 	yield time.Duration // 0: wait for the end
 	notes []string      // for stderr
+
+	signals chan os.Signal // caught for the command; nil in the background
 }
 
 // check refuses what makes no sense before anything is started.
@@ -260,7 +265,7 @@ func (c *execCmd) refusal(a *app, err error, code int) error {
 		a.io.JSON(control.NotStarted(err).Details)
 		return silent(a.codeOf(err, code))
 	}
-	return &failure{code: a.codeOf(err, code), text: "exec: " + err.Error(), remedy: remedyOf(err), err: err}
+	return &failure{code: a.codeOf(err, code), text: "exec: " + err.Error(), remedy: remedyOfFailure(err), err: err}
 }
 
 func launchFailure(err error) error {

@@ -21,7 +21,7 @@ import (
 // foreground is the wrapper: output and signals pass through until the
 // command ends or yields.
 func (c *execCmd) foreground(a *app, x *execution, h *supervisor.Handle) error {
-	stop := forwardSignals(h)
+	stop := forwardSignals(h, x.signals)
 	defer stop()
 	if c.PTY {
 		defer c.feedTerminal(a, h)()
@@ -89,12 +89,25 @@ func (a *app) after(d time.Duration) <-chan time.Time {
 	return c
 }
 
+// catchSignals begins to collect signals before the command runs, so that one
+// that comes in between reaches it. What claw was started to ignore (nohup, a
+// script's &) it goes on ignoring.
+func catchSignals() chan os.Signal {
+	c := make(chan os.Signal, 8)
+	for _, sig := range []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP,
+	} {
+		if !signal.Ignored(sig) {
+			signal.Notify(c, sig)
+		}
+	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is the command's affair, see Handle.Pump
+	return c
+}
+
 // forwardSignals is the child-process bridge of seed 002: what would end or
 // stop claw reaches the command instead, and claw lives to tell how it ended.
-func forwardSignals(h *supervisor.Handle) (stop func()) {
-	c := make(chan os.Signal, 8)
-	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP)
-	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is the command's affair, see Handle.Pump
+func forwardSignals(h *supervisor.Handle, c chan os.Signal) (stop func()) {
 	go func() {
 		for sig := range c {
 			if sig == syscall.SIGTSTP {

@@ -291,6 +291,7 @@ func (call processCall) act(a *app, ctl *control.Control) (control.Result, error
 		return ctl.List(control.Filter{})
 	case "poll", "log", "write", "send-keys", "submit", "paste", "kill", "clear", "remove":
 		if id == "" {
+			//lint:ignore ST1005 the words are those of spec/exec-process.md 2
 			return control.Result{}, errors.New("sessionId is required for this action.")
 		}
 	}
@@ -312,5 +313,6 @@ func (call processCall) act(a *app, ctl *control.Control) (control.Result, error
 	case "remove":
 		return ctl.Remove(a.ctx, id)
 	}
+	//lint:ignore ST1005 the words are those of spec/exec-process.md 2
 	return control.Result{}, errors.New("Invalid process action. Expected one of: " + process.Actions)
 }

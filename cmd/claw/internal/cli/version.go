@@ -24,8 +24,8 @@ func (c *versionCmd) Run(a *app) error {
 	if c.JSON {
 		return a.io.JSON(map[string]string{"version": v, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
-	fmt.Fprintln(a.io.Out, "claw "+v)
-	return nil
+	_, err := fmt.Fprintln(a.io.Out, "claw "+v)
+	return err
 }
 
 func currentVersion() string {
