@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -84,6 +85,17 @@ func (s *Store) FS() FS { return s.dir.FS }
 // <dir>/processes/ID. It need not exist.
 func (s *Store) ProcessDir(id string) string {
 	return filepath.Join(s.dir.Path, ledger.ProcessesName, id)
+}
+
+// MakeProcessDir makes the directory of a process, 0700, where an Update would
+// be allowed. Its *Error says what is wrong with the state directory: full,
+// read-only, newer than this program.
+func (s *Store) MakeProcessDir(id string) (dir string, err error) {
+	dir = s.ProcessDir(id)
+	if err := s.writable(false); err != nil {
+		return dir, err
+	}
+	return dir, ledger.Wrap("make", dir, os.MkdirAll(dir, 0o700))
 }
 
 // Close lets go of what the Store holds open. It must not be used afterwards.

@@ -171,8 +171,8 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 }
 
 func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
-	dir := store.ProcessDir(s.id)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir, err := store.MakeProcessDir(s.id)
+	if err != nil {
 		return nil, err
 	}
 	return state.LockFile(settle.Lifeline(dir))

@@ -31,13 +31,15 @@ func withShortPath(dir string, fn func(path string) error) error {
 }
 
 // listenUnix binds and listens; a socket left behind by a supervisor that was
-// killed is replaced. The directory is 0700, so nobody else can reach it even
-// for an instant.
+// killed is replaced. Linux gives the file the mode that the socket has before
+// it is bound, so that it is 0600 from the first instant; elsewhere the
+// directory, 0700, has to do.
 func listenUnix(dir string) (int, error) {
 	fd, err := socketCloexec()
 	if err != nil {
 		return -1, err
 	}
+	unix.Fchmod(fd, 0o600)
 	err = withShortPath(dir, func(path string) error {
 		if err := unix.Unlink(path); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
