@@ -132,11 +132,7 @@ func (tasksShow) Help() string {
 
 // Run shows one task.
 func (c *tasksShow) Run(a *app) error {
-	ctl, err := a.control("", true)
-	if err != nil {
-		return err
-	}
-	t, err := ctl.Task(c.Lookup)
+	t, err := a.task(c.Lookup)
 	if err != nil {
 		return err
 	}
@@ -144,6 +140,15 @@ func (c *tasksShow) Run(a *app) error {
 		return a.io.JSON(t)
 	}
 	return a.io.Pairs(taskPairs(t, a.now()))
+}
+
+// task finds one task of any agent.
+func (a *app) task(lookup string) (task.Task, error) {
+	ctl, err := a.control("", true)
+	if err != nil {
+		return task.Task{}, err
+	}
+	return ctl.Task(lookup)
 }
 
 // taskPairs is what a person reads about one task; what is unknown is n/a.
@@ -199,11 +204,7 @@ func (tasksLog) Help() string {
 
 // Run shows the output of a task's process.
 func (c *tasksLog) Run(a *app) error {
-	ctl, err := a.control("", true)
-	if err != nil {
-		return err
-	}
-	t, err := ctl.Task(c.Lookup)
+	t, err := a.task(c.Lookup)
 	if err != nil {
 		return err
 	}
