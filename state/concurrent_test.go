@@ -175,6 +175,67 @@ func TestReadersDuringCheckpoints(t *testing.T) {
 	t.Logf("%d checkpoints, %d reads", steps, reads.Load())
 }
 
+// between is a file system that lets something happen just before a ledger is
+// opened for the first time.
+type between struct {
+	state.FS
+	once sync.Once
+	do   func()
+}
+
+func (b *between) OpenFile(name string, flag int, perm os.FileMode) (state.File, error) {
+	if filepath.Base(filepath.Dir(name)) == "ledgers" {
+		b.once.Do(b.do)
+	}
+	return b.FS.OpenFile(name, flag, perm)
+}
+
+// A checkpoint that rewrites the ledgers, after a reader has loaded the
+// journal and before it has opened them.
+func TestCheckpointInTheMiddleOfAView(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	w := statetest.OpenAt(t, dir, state.Options{})
+	step := func(n int) {
+		t.Helper()
+		update(t, w, func(tx *state.Tx) error {
+			label := strconv.Itoa(n)
+			return errors.Join(
+				state.Processes.Put(tx, "p", int64(n), process.Process{Label: label, Phase: process.Running, Command: strings.Repeat("x", 40<<10)}),
+				state.Tasks.Put(tx, "k", int64(n), task.Task{Label: label, Status: task.Running}))
+		})
+		if err := w.Checkpoint(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(0)
+	fs := &between{FS: state.OS(), do: func() {
+		for n := 1; n < 6; n++ {
+			step(n)
+		}
+	}}
+	r, err := state.Open(dir, state.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if now := readBoth(t, r, 0); now != 5 {
+		t.Errorf("at %d: it did not look again", now)
+	}
+}
+
+// The first writer of another boot begins with a checkpoint.
+func TestReboot(t *testing.T) {
+	dir := lived(t)
+	s := statetest.OpenAt(t, dir, state.Options{Boot: "another"})
+	if err := start(s, "x"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	if head, _, _ := strings.Cut(string(b), "\n"); err != nil || !strings.Contains(head, `"boot":"another"`) || strings.Count(string(b), "\n") != 2 {
+		t.Errorf("%s %v", b, err)
+	}
+}
+
 func readBoth(t *testing.T, s *state.Store, last int) (now int) {
 	err := s.View(func(tx *state.Tx) error {
 		p, ok1, err1 := state.Processes.Get(tx, "p")

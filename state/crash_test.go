@@ -201,7 +201,13 @@ func TestCrashInRewrite(t *testing.T) {
 				return err
 			}
 		}
-		if err := errors.Join(s.Checkpoint(context.Background()), end(s, id), s.Checkpoint(context.Background())); err != nil {
+		if err := s.Checkpoint(context.Background()); err != nil { // rewrites
+			return err
+		}
+		if err := errors.Join(relabel(s, id, ""), s.Checkpoint(context.Background())); err != nil { // appends
+			return err
+		}
+		if err := errors.Join(end(s, id), s.Checkpoint(context.Background())); err != nil {
 			return err
 		}
 		told = 2

@@ -132,6 +132,14 @@ func TestDamage(t *testing.T) {
 		{"a ledger without what repeats the journal", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:2], nil) }), all, all, 0, false, ""},
 		{"a line added to a ledger by hand", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return append(b, `{"seq":9,"tx":9,"id":"x"`...) }), all, all, 0, false, ""},
 		{"notes added to a ledger by hand", rewrite("ledgers/tasks.jsonl", func(b []byte) []byte { return append(b, "remember the milk\n"...) }), all, all, 0, false, "the milk"},
+		{"an edited ledger that is ahead of a torn journal", func(t *testing.T, dir string) {
+			rewrite("journal.jsonl", func(b []byte) []byte { return b[:len(b)-20] })(t, dir)
+			mangle("ledgers/tasks.jsonl", `{"seq":1`, `{ "seq":1`)(t, dir)
+			rewrite("ledgers/tasks.jsonl", func(b []byte) []byte {
+				sum := bytes.Index(b, []byte(`,"sum":`))
+				return append(append(bytes.Clone(b[:sum]), '}'), b[sum+len(`,"sum":"01234567"}`):]...)
+			})(t, dir)
+		}, 3, 3, 0, false, `"ledger":"processes"`},
 		{"a missing FORMAT", remove("FORMAT"), all, all, 0, false, ""},
 		{"a FORMAT that is no number", rewrite("FORMAT", func([]byte) []byte { return []byte("gibberish") }), all, all, 0, true, "gibberish"},
 		{"an empty FORMAT", rewrite("FORMAT", empty), all, all, 0, true, ""},
@@ -359,6 +367,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		ops := 0
+		before, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
 		fs.Fail(func(op faultfs.Op) error {
 			if op.Name != "write" && op.Name != "create" && op.Name != "mkdir" {
 				return nil
@@ -374,6 +383,9 @@ func TestFullDisk(t *testing.T) {
 		if err != nil {
 			remedied(t, err, state.ErrNoSpace)
 			want = 4
+			if now, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); !bytes.Equal(now, before) {
+				t.Errorf("operation %d: the journal was left at %d bytes instead of %d", n, len(now), len(before))
+			}
 		}
 		if counts, problems, errs := seen(t, s); counts != [2]int{want, want} || len(problems) > 0 || errs != [2]error{} {
 			t.Errorf("operation %d: %v, %v, %v after %v", n, counts, problems, errs, err)
