@@ -22,21 +22,22 @@ import (
 // testdata/script/README.md says how each is used.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"alive":     cmdAlive,
-		"capture":   cmdCapture,
-		"code":      cmdCode,
-		"damaged":   cmdDamaged,
-		"finish":    cmdFinish,
-		"gone":      cmdGone,
-		"is":        cmdIs,
-		"json":      cmdJSON,
-		"same":      cmdSame,
-		"signal":    cmdSignal,
-		"snapshot":  cmdSnapshot,
-		"start":     cmdStart,
-		"state":     cmdState,
-		"unchanged": cmdUnchanged,
-		"waitfor":   cmdWaitFor,
+		"alive":      cmdAlive,
+		"capture":    cmdCapture,
+		"code":       cmdCode,
+		"damaged":    cmdDamaged,
+		"finish":     cmdFinish,
+		"gone":       cmdGone,
+		"is":         cmdIs,
+		"json":       cmdJSON,
+		"same":       cmdSame,
+		"signal":     cmdSignal,
+		"snapshot":   cmdSnapshot,
+		"start":      cmdStart,
+		"state":      cmdState,
+		"supervisor": cmdSupervisor,
+		"unchanged":  cmdUnchanged,
+		"waitfor":    cmdWaitFor,
 	}
 }
 
@@ -211,6 +212,17 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Logf("%s", out)
 		ts.Fatalf("%s has not succeeded after %v", strings.Join(args, " "), patience)
 	}
+}
+
+func cmdSupervisor(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 2, "supervisor VAR ULID")
+	for _, p := range of(ts).running() {
+		if p.supervisor && strings.Contains(p.args, args[1]) {
+			ts.Setenv(args[0], strconv.Itoa(p.pid))
+			return
+		}
+	}
+	ts.Fatalf("no supervisor of %s runs", args[1])
 }
 
 func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {

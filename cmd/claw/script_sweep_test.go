@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -116,5 +117,18 @@ func (s *script) owns(dir string) bool {
 		return true
 	}
 	args, err := os.ReadFile(filepath.Join(dir, "cmdline"))
-	return err == nil && bytes.Contains(args, []byte(s.work+"/"))
+	return err == nil && bytes.Contains(args, []byte(s.work+"/")) || s.supervises(dir)
+}
+
+// supervises finds supervisors, which keep neither the environment nor the
+// directory of their caller, by the files they hold open.
+func (s *script) supervises(dir string) bool {
+	if exe, _ := os.Readlink(filepath.Join(dir, "exe")); strings.TrimSuffix(exe, " (deleted)") != underTest {
+		return false
+	}
+	fds, _ := filepath.Glob(filepath.Join(dir, "fd", "*"))
+	return slices.ContainsFunc(fds, func(fd string) bool {
+		target, err := os.Readlink(fd)
+		return err == nil && strings.HasPrefix(target, s.work+"/")
+	})
 }
