@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -142,7 +144,7 @@ func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
 	row := s.spec.Row
 	child, err := proc.Start(proc.StartSpec{
 		Path: s.spec.Path, Argv: row.Argv, Dir: row.Cwd, Files: files, NewSession: true, Ctty: ctty,
-		Env: append(s.spec.Env, "CLAW_PROCESS_ID="+row.Slug, proc.RunVar+"="+s.id),
+		Env: marked(s.spec.Env, "CLAW_PROCESS_ID="+row.Slug, proc.RunVar+"="+s.id),
 	})
 	if err != nil {
 		return err
@@ -150,6 +152,21 @@ func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
 	s.started(child)
 	hit("child-forked")
 	return nil
+}
+
+// marked is env with marks in place of those of an outer command of claw: of
+// two equal names most programs see the first.
+func marked(env []string, marks ...string) []string {
+	kept := make([]string, 0, len(env)+len(marks))
+	for _, kv := range env {
+		same := func(mark string) bool {
+			return kv[:strings.IndexByte(kv+"=", '=')] == mark[:strings.IndexByte(mark, '=')]
+		}
+		if !slices.ContainsFunc(marks, same) {
+			kept = append(kept, kv)
+		}
+	}
+	return append(kept, marks...)
 }
 
 // started begins to wait for the command and for its deadline.
