@@ -154,9 +154,11 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		files = append(files, req.Caller)
 	}
 	spec := Spec{
-		StateDir: store.Dir(), Row: row.Rec, Rev: row.Rev, Path: req.Path, Env: req.Env,
+		StateDir: exact(store.Dir()), Row: row.Rec, Rev: row.Rev,
+		Path: exact(req.Path), Argv: req.Row.Argv, Dir: exact(req.Row.Cwd), Env: req.Env,
 		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Retain: req.Retain,
 	}
+	spec.Row.Argv = nil // once is enough: it may be long
 	synced := make(chan error, 1)
 	go func() { synced <- durable() }()
 	if err := sendSpec(s.conn, spec, files...); err != nil {

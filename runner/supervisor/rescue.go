@@ -145,7 +145,7 @@ func (s *supervisor) handover() handover {
 		Exited: s.ended(), Attached: s.link.attached(), Announced: s.announced, Warnings: s.warnings, Panics: s.panics + 1,
 		Lifeline: int(s.lifeline.Fd()), Conn: -1, Control: -1, Stdin: -1, Master: -1, Slave: -1,
 	}
-	h.Spec.Env, h.Spec.Row.Command, h.Spec.Row.Argv = nil, "", nil
+	h.Spec.Env, h.Spec.Argv, h.Spec.Row.Command = nil, nil, ""
 	h.LeftMs = s.left(h.Exited != nil)
 	if h.Exited != nil && h.Forced == "" && s.pastDeadline(s.endedAt()) {
 		h.Forced = process.ReasonOverallTimeout
@@ -267,7 +267,7 @@ func (h handover) supervisor() *supervisor {
 		requests: make(chan request),
 		warnings: h.Warnings, announced: h.Announced,
 	}
-	s.dir = h.Spec.StateDir + "/processes/" + s.id
+	s.dir = string(h.Spec.StateDir) + "/processes/" + s.id
 	if h.LeftMs > 0 {
 		s.deadline = s.clock.Elapsed() + time.Duration(h.LeftMs)*time.Millisecond
 	}

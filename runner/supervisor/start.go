@@ -143,7 +143,7 @@ func (s *supervisor) commandStdin() (*os.File, error) {
 func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
 	row := s.spec.Row
 	child, err := proc.Start(proc.StartSpec{
-		Path: s.spec.Path, Argv: row.Argv, Dir: row.Cwd, Files: files, NewSession: true, Ctty: ctty,
+		Path: string(s.spec.Path), Argv: s.spec.Argv, Dir: string(s.spec.Dir), Files: files, NewSession: true, Ctty: ctty,
 		Env: marked(s.spec.Env, "CLAW_PROCESS_ID="+row.Slug, proc.RunVar+"="+s.id),
 	})
 	if err != nil {

@@ -56,7 +56,7 @@ func adopt(spec Spec, conn *os.File, files []*os.File, store *state.Store) (*sup
 	}
 	s := &supervisor{spec: spec, id: spec.Row.ID, lifeline: files[0], clock: clock.New()}
 	s.link.conn = conn
-	if store != nil && store.Dir() == spec.StateDir && !spec.UnsafeFS {
+	if store != nil && store.Dir() == string(spec.StateDir) && !spec.UnsafeFS {
 		s.store = store
 	}
 	if spec.Stdin == StdinCaller {
@@ -72,7 +72,7 @@ func adopt(spec Spec, conn *os.File, files []*os.File, store *state.Store) (*sup
 func (s *supervisor) open() error {
 	var err error
 	if s.store == nil {
-		s.store, err = state.Open(s.spec.StateDir, state.Options{Now: s.clock.Now, Boot: proc.Boot(), UnsafeFS: s.spec.UnsafeFS})
+		s.store, err = state.Open(string(s.spec.StateDir), state.Options{Now: s.clock.Now, Boot: proc.Boot(), UnsafeFS: s.spec.UnsafeFS})
 		if err != nil {
 			return err
 		}

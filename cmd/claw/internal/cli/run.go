@@ -95,6 +95,7 @@ func (a *app) parser(root any, exit func(int)) (*kong.Kong, error) {
 	opts := []kong.Option{
 		kong.Name("claw"),
 		kong.Description(description),
+		exactStrings(),
 		kong.Help(printHelp),
 		kong.Exit(exit),
 		kong.Writers(a.io.Out, a.io.Err),
