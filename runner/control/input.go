@@ -33,7 +33,7 @@ func (c *Control) Paste(ctx context.Context, session, text string, bracketed boo
 	if text == "" && !bracketed {
 		return Result{}, &Refused{Kind: Invalid, Text: "No paste text provided."}
 	}
-	p, a, err := c.input(ctx, session, supervisor.Ask{Op: supervisor.OpPaste, Text: text, Bracketed: bracketed})
+	p, a, err := c.input(ctx, session, supervisor.Ask{Op: supervisor.OpPaste, Text: []byte(text), Bracketed: bracketed})
 	return c.typed(p, "Pasted "+strconv.Itoa(utf8.RuneCountInString(text))+" chars to session "+p.Slug+".", a, err)
 }
 
@@ -47,7 +47,7 @@ type Keys struct {
 // SendKeys sends key tokens or bytes (spec/exec-process.md 2.6).
 func (c *Control) SendKeys(ctx context.Context, session string, k Keys) (Result, error) {
 	p, a, err := c.input(ctx, session, supervisor.Ask{
-		Op: supervisor.OpSendKeys, Literal: k.Literal, Hex: k.Hex, Keys: k.Keys, CursorMode: k.CursorMode,
+		Op: supervisor.OpSendKeys, Literal: []byte(k.Literal), Hex: k.Hex, Keys: k.Keys, CursorMode: k.CursorMode,
 	})
 	text := "Sent " + strconv.Itoa(a.Bytes) + " bytes to session " + p.Slug + "."
 	if len(a.Warnings) > 0 {

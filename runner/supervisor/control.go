@@ -27,16 +27,17 @@ const (
 	OpKill     Op = "kill"
 )
 
-// Ask is one request: a line of JSON. Data travels as base64.
+// Ask is one request: a line of JSON. Data, Literal and Text travel as base64:
+// they are bytes.
 type Ask struct {
 	Op         Op       `json:"op"`
 	Data       []byte   `json:"data,omitempty"`
 	EOF        bool     `json:"eof,omitempty"`
-	Literal    string   `json:"literal,omitempty"`
+	Literal    []byte   `json:"literal,omitempty"`
 	Hex        []string `json:"hex,omitempty"`
 	Keys       []string `json:"keys,omitempty"`
 	CursorMode string   `json:"cursorMode,omitempty"` // normal or application; empty: what the program has asked for
-	Text       string   `json:"text,omitempty"`
+	Text       []byte   `json:"text,omitempty"`
 	Bracketed  bool     `json:"bracketed,omitempty"`
 }
 
@@ -210,7 +211,7 @@ func (s *supervisor) answerWrite(ask Ask) Answer {
 }
 
 func (s *supervisor) answerPaste(ask Ask) Answer {
-	pasted, err := pty.Paste(ask.Text, ask.Bracketed)
+	pasted, err := pty.Paste(string(ask.Text), ask.Bracketed)
 	if err != nil {
 		return refuse(CodeNoKeys, err.Error())
 	}
@@ -224,7 +225,7 @@ func (s *supervisor) answerPaste(ask Ask) Answer {
 // answerKeys encodes for the cursor-key mode that the program has asked for.
 // One that has printed something and never asked means normal.
 func (s *supervisor) answerKeys(ask Ask) Answer {
-	keys := pty.Keys{Literal: ask.Literal, Hex: ask.Hex, Keys: ask.Keys, Mode: pty.CursorNormal}
+	keys := pty.Keys{Literal: string(ask.Literal), Hex: ask.Hex, Keys: ask.Keys, Mode: pty.CursorNormal}
 	if s.term != nil {
 		keys.Mode = s.responder.CursorMode()
 		if s.out.Totals().Bytes > 0 {
