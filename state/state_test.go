@@ -514,3 +514,52 @@ func TestHistoryDoesNotGrowWhatIsRead(t *testing.T) {
 		return nil
 	})
 }
+
+// A queue that nobody empties: most checkpoints do not look at all of it, and
+// nothing of it is lost; damage that is found meanwhile is set right.
+func TestLargeQueue(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s := statetest.OpenAt(t, dir, state.Options{FS: statetest.Fast(dir)})
+	const rounds, each = 40, 20
+	n := 0
+	for range rounds {
+		update(t, s, func(tx *state.Tx) error {
+			for range each {
+				n++
+				id := ulid(epoch, n)
+				if err := state.Events.Put(tx, id, 0, event.Event{ID: id, State: event.Queued, Text: strings.Repeat("x", 5000)}); err != nil {
+					return err
+				}
+			}
+			old := ulid(epoch, n-each+1) // consumed at once: it may leave, whatever is looked at
+			r, _, err := state.Events.Get(tx, old)
+			r.Rec.State = event.Consumed
+			return errors.Join(err, state.Events.Put(tx, old, r.Rev, r.Rec))
+		})
+		if err := s.Checkpoint(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view(t, s, func(tx *state.Tx) error {
+		if live, gone := count(t, tx, state.Events), archivedCount(t, tx, state.Events); live+gone != rounds*each || gone < rounds/2 {
+			t.Errorf("%d live and %d archived, %d in all", live, gone, rounds*each)
+		}
+		return nil
+	})
+	path := filepath.Join(dir, "ledgers/events.jsonl")
+	replace(t, path, "xxxx", "yyyyyyy") // longer by hand, with the sum left in
+	if err := errors.Join(start(s, "a"), s.Checkpoint(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+	fresh := open(t, dir)
+	defer fresh.Close()
+	update(t, fresh, func(tx *state.Tx) error {
+		if n := count(t, tx, state.Events) + archivedCount(t, tx, state.Events); n != rounds*each || len(tx.Problems()) > 0 { // it was superseded
+			t.Errorf("%d events, %d problems", n, len(tx.Problems()))
+		}
+		return state.Tasks.Put(tx, "z", 0, task.Task{})
+	})
+	if !strings.Contains(quarantined(t, dir), "yyyyyyy") {
+		t.Error("the damaged line is not in quarantine")
+	}
+}

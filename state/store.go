@@ -180,6 +180,9 @@ func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error, opts ...Updat
 	for _, o := range opts {
 		o(&u)
 	}
+	if u.wait != nil {
+		*u.wait = func() error { return nil } // for an fn that puts nothing
+	}
 	var p *ledger.Pending
 	err := s.locked(ctx, func() (err error) {
 		p, err = s.write(fn)
@@ -249,14 +252,15 @@ func (s *Store) write(fn func(tx *Tx) error) (*ledger.Pending, error) {
 		return nil, err
 	}
 	s.syncs.last.Store(p)
-	if p.End > maxJournal || len(tx.problems) > 0 {
+	if j.End/maxJournal != p.End/maxJournal || len(tx.problems) > 0 {
 		s.checkpoint(p)
 	}
 	return p, nil
 }
 
-// maxJournal is the size at which the journal is checkpointed. It bounds what
-// every command reads, and what one checkpoint has to move.
+// maxJournal is the size at which the journal is checkpointed, and every
+// multiple of it at which that is tried again where it has failed. It bounds
+// what every command reads, and what one checkpoint has to move.
 const maxJournal = 256 << 10
 
 // prepare loads the journal for writing: made where there is none, checkpointed
@@ -283,13 +287,18 @@ func (s *Store) prepare() (*ledger.Journal, error) {
 
 // settle makes a journal fit to be appended to.
 func (s *Store) settle(j *ledger.Journal) (*ledger.Journal, error) {
-	_ = s.dir.FinishRenames(j) // until it succeeds, the header finds both names
+	if err := s.dir.FinishRenames(j); err != nil {
+		return nil, err
+	}
 	if j.Header.Boot != s.dir.Boot || len(j.Bad) > 0 {
 		// A checkpoint that fails, on a full disk or for a missing ledger,
 		// leaves the state as it was; the journal alone is enough to go on.
 		_ = s.dir.Checkpoint(j, s.archivable, s.o.Now())
 		var err error
 		if j, err = s.load(); err != nil {
+			return nil, err
+		}
+		if err = s.dir.FinishRenames(j); err != nil {
 			return nil, err
 		}
 	}

@@ -57,6 +57,11 @@ func (d *Dir) Checkpoint(j *Journal, policy Policy, now time.Time) error {
 func (d *Dir) checkpoint(j *Journal, policy Policy, now time.Time, repair bool) error {
 	c := checkpoint{d: d, j: j, policy: policy, at: stamp(now), repair: repair}
 	c.next = Header{Journal: Format, Generation: j.Header.Generation + 1, Boot: d.Boot, Tx: j.Tx, Time: now.UTC(), raw: j.Header.raw}
+	for _, name := range j.Names() { // before anything is written
+		if err := c.readable(name); err != nil {
+			return err
+		}
+	}
 	for _, bad := range j.Bad {
 		if err := d.quarantine(bad); err != nil {
 			return err
@@ -84,8 +89,66 @@ func (d *Dir) checkpoint(j *Journal, policy Policy, now time.Time, repair bool) 
 	return nil
 }
 
+// large is the size beyond which a ledger is not looked at as a whole at every
+// checkpoint, but when it has grown by half: a queue that nobody empties must
+// not make every writer wait.
+const large = 1 << 20
+
+// sweeps tells whether all records of a ledger are looked at this time.
+func (c *checkpoint) sweeps(name string) bool {
+	base, size := c.j.Header.base(name), c.j.Header.base(name).Size+c.j.track(name).size()
+	if c.repair || len(c.j.Bad) > 0 || size <= large || size >= base.Swept/2*3 {
+		return true
+	}
+	rows := c.j.bases.get(name)
+	return rows != nil && rows.Edited
+}
+
+// readable finds out whether a ledger can be checkpointed at all.
+func (c *checkpoint) readable(name string) error {
+	if c.repair {
+		return nil
+	}
+	if c.sweeps(name) {
+		_, err := c.d.Rows(c.j, name, nil)
+		return err
+	}
+	f, err := c.d.openBase(c.j.Header.base(name))
+	if err != nil {
+		_, err = c.d.Rows(c.j, name, nil) // says what is wrong
+		return err
+	}
+	return f.Close()
+}
+
 // ledger brings one ledger up to date and gives its part of the new header.
 func (c *checkpoint) ledger(name string) (Base, error) {
+	if !c.sweeps(name) {
+		lines := latest(slices.Clone(c.j.Overlay(name)))
+		gone, err := c.archive(name, lines)
+		if err != nil {
+			return Base{}, err
+		}
+		base, err := c.extend(name, lines, gone, false)
+		if !changed(err) {
+			return base, err
+		}
+		c.j.bases.put(name, nil)
+	}
+	base, err := c.sweep(name)
+	if changed(err) { // since it was read: the file is what counts
+		c.j.bases.put(name, nil)
+		return c.sweep(name)
+	}
+	return base, err
+}
+
+// changed tells that a ledger's checkpointed bytes are not what they were.
+func changed(err error) bool { return errors.Is(err, errShort) || errors.Is(err, errEdited) }
+
+// sweep looks at all records of a ledger, lets go what is past its retention
+// wherever it stands, and rewrites the file when it is mostly superseded lines.
+func (c *checkpoint) sweep(name string) (Base, error) {
 	rows, err := c.d.Rows(c.j, name, nil)
 	if c.repair && errors.Is(err, ErrDamaged) {
 		rows, err = new(Rows), nil
@@ -103,15 +166,12 @@ func (c *checkpoint) ledger(name string) (Base, error) {
 	if err != nil {
 		return Base{}, err
 	}
-	old, t := c.j.Header.base(name), c.j.track(name)
 	stay, size := remaining(lines, gone)
-	if c.repair || rows.Edited || len(c.j.Bad) > 0 || rows.Total+t.size()-size > size+slack {
-		return c.pack(old, stay)
+	if c.repair || rows.Edited || len(c.j.Bad) > 0 || rows.Total+c.j.track(name).size()-size > size+slack {
+		return c.pack(name, stay)
 	}
-	next, err := c.extend(old, t, lines, gone)
-	if errors.Is(err, errEdited) || errors.Is(err, errShort) {
-		return c.pack(old, stay)
-	}
+	next, err := c.extend(name, lines, gone, true)
+	next.Swept = next.Size
 	return next, err
 }
 
@@ -128,11 +188,12 @@ func remaining(lines []Line, gone map[string]bool) (stay []Line, size int64) {
 
 // extend completes a ledger behind its checkpointed part and marks what has
 // been archived.
-func (c *checkpoint) extend(old Base, t *track, lines []Line, gone map[string]bool) (Base, error) {
+func (c *checkpoint) extend(name string, lines []Line, gone map[string]bool, verify bool) (Base, error) {
+	old := c.j.Header.base(name)
 	next := old
 	next.File = ""
-	next.Seq = c.j.seq(old.Name)
-	tail := t.join()
+	next.Seq = c.j.seq(name)
+	tail := c.j.track(name).join()
 	for _, l := range lines {
 		if gone[l.ID] {
 			next.Seq++
@@ -143,12 +204,12 @@ func (c *checkpoint) extend(old Base, t *track, lines []Line, gone map[string]bo
 	if old.Size == 0 && len(tail) == 0 {
 		return next, nil
 	}
-	f, err := c.open(old.Name)
+	f, err := c.open(old)
 	if err != nil {
 		return next, err
 	}
 	defer f.Close()
-	changed, err := c.d.complete(f, old, tail, c.j.Header.Boot == c.d.Boot)
+	changed, err := c.d.complete(f, old, tail, c.j.Header.Boot == c.d.Boot, verify)
 	if err == nil && changed || len(tail) > 0 {
 		err = errors.Join(err, f.Sync())
 	}
@@ -159,23 +220,24 @@ func (c *checkpoint) extend(old Base, t *track, lines []Line, gone map[string]bo
 
 // open opens a ledger for writing; a file that was not there before makes the
 // directory of ledgers worth a sync.
-func (c *checkpoint) open(name string) (vfs.File, error) {
-	if base := c.j.Header.base(name); base.Size == 0 || base.File != "" {
+func (c *checkpoint) open(base Base) (vfs.File, error) {
+	if base.Size == 0 || base.File != "" {
 		c.names = true // its name is not durable yet
 	}
-	return c.d.openLedger(name)
+	return c.d.openLedger(base)
 }
 
 // pack writes a ledger anew, with only the lines that stay.
-func (c *checkpoint) pack(old Base, stay []Line) (Base, error) {
-	seq := c.j.seq(old.Name)
-	next := Base{Name: old.Name, Seq: seq, Packed: seq}
+func (c *checkpoint) pack(name string, stay []Line) (Base, error) {
+	seq := c.j.seq(name)
+	next := Base{Name: name, Seq: seq, Packed: seq}
 	var buf []byte
 	for _, l := range stay {
 		buf = append(append(buf, l.summed()...), '\n')
 	}
 	next.Size, next.CRC = int64(len(buf)), sum32(0, buf)
-	next.File = packedName(old.Name, c.next.Generation)
+	next.Swept = next.Size
+	next.File = packedName(name, c.next.Generation)
 	c.names = true
 	if err := c.d.mkdir(c.d.file(LedgersName)); err != nil {
 		return next, err

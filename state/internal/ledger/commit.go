@@ -104,7 +104,7 @@ func (d *Dir) repeat(j *Journal, ops []Op) {
 	}
 	for _, name := range sortedSet(names) {
 		base := j.Header.base(name)
-		f, err := d.openLedger(name)
+		f, err := d.openLedger(base)
 		if err != nil {
 			continue
 		}
@@ -115,17 +115,18 @@ func (d *Dir) repeat(j *Journal, ops []Op) {
 	}
 }
 
-// openLedger opens a ledger for writing and makes it, and its directory, where
-// they do not exist yet.
-func (d *Dir) openLedger(name string) (vfs.File, error) {
-	f, err := d.FS.OpenFile(d.ledgerFile(name), os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := d.mkdir(d.file(LedgersName)); err != nil {
-			return nil, err
-		}
-		return d.FS.OpenFile(d.ledgerFile(name), os.O_RDWR|os.O_CREATE, 0o600)
+// openLedger opens a ledger for writing. One that nothing has been checkpointed
+// in is made, and its directory; another one that is missing stays missing.
+func (d *Dir) openLedger(base Base) (vfs.File, error) {
+	path := d.ledgerFile(base.Name)
+	f, err := d.FS.OpenFile(path, os.O_RDWR, 0)
+	if base.Size > 0 || !errors.Is(err, fs.ErrNotExist) {
+		return f, err
 	}
-	return f, err
+	if err := d.mkdir(d.file(LedgersName)); err != nil {
+		return nil, err
+	}
+	return d.FS.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 }
 
 func (d *Dir) mkdir(path string) error {
@@ -146,7 +147,7 @@ func (d *Dir) tail(f vfs.File, base Base, t *track) (end int64, err error) {
 	}
 	end = base.Size + t.size()
 	if st.Size() != end {
-		_, err = d.complete(f, base, t.join(), true)
+		_, err = d.complete(f, base, t.join(), true, false)
 	}
 	return end, err
 }
@@ -158,24 +159,27 @@ var (
 )
 
 // complete makes a ledger file end in tail behind its checkpointed part, and
-// compares every byte. What else stood there goes to quarantine, unless an
-// interrupted checkpoint or another boot explains it.
-func (d *Dir) complete(f vfs.File, base Base, tail []byte, sameBoot bool) (changed bool, err error) {
+// compares every byte there. What else stood there goes to quarantine, unless
+// an interrupted checkpoint or another boot explains it. The checkpointed part
+// itself is compared when verify says so, and before anything is cut: where a
+// person has made the file longer or shorter, the rest is not where it was.
+func (d *Dir) complete(f vfs.File, base Base, tail []byte, sameBoot, verify bool) (changed bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return false, err
 	}
-	buf, err := vfs.ReadRange(f, 0, st.Size(), maxFile)
+	if st.Size() < base.Size {
+		return false, errShort
+	}
+	have, err := vfs.ReadRange(f, base.Size, st.Size(), maxFile)
 	if err != nil {
 		return false, err
 	}
-	if int64(len(buf)) < base.Size {
-		return false, errShort
+	if verify || !bytes.HasPrefix(tail, have) {
+		if buf, err := vfs.ReadRange(f, 0, base.Size, maxFile); err != nil || sum32(0, buf) != base.CRC {
+			return false, errors.Join(errEdited, err)
+		}
 	}
-	if sum32(0, buf[:base.Size]) != base.CRC {
-		return false, errEdited
-	}
-	have := buf[base.Size:]
 	if bytes.Equal(have, tail) {
 		return false, nil
 	}

@@ -52,6 +52,9 @@ func (c *cursor) basesOf() []Base {
 		if c.bad = c.bad || crc > 1<<32-1; c.has(`,"file":"`) {
 			b.File = string(c.str())
 		}
+		if c.has(`,"swept":`) {
+			b.Swept = c.num()
+		}
 		b.CRC = uint32(crc)
 		c.lit(`}`)
 		all = append(all, b)
