@@ -1,10 +1,13 @@
 package control
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"claw/runner/output"
+	"claw/state"
 	"claw/state/process"
 )
 
@@ -77,6 +80,11 @@ func (c *Control) List(f Filter) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if f.All {
+		if rows, err = c.withArchive(rows); err != nil {
+			return Result{}, err
+		}
+	}
 	now := c.Clock.Now()
 	list := List{Status: process.StatusCompleted, Sessions: []Session{}}
 	var lines []string
@@ -94,6 +102,25 @@ func (c *Control) List(f Filter) (Result, error) {
 		text = "No running or recent sessions."
 	}
 	return Result{Text: text, Details: list}, nil
+}
+
+// withArchive adds what has left the ledger, newest start first.
+func (c *Control) withArchive(rows []process.Process) ([]process.Process, error) {
+	err := c.Store.View(func(tx *state.Tx) error {
+		old := rows[len(rows):]
+		for row, err := range state.Processes.Archived(tx) {
+			if err != nil {
+				return err
+			}
+			if c.All || row.Rec.Agent == c.Agent {
+				old = append(old, row.Rec)
+			}
+		}
+		slices.SortStableFunc(old, func(a, b process.Process) int { return cmp.Compare(b.ID, a.ID) })
+		rows = append(rows, old...)
+		return nil
+	})
+	return rows, err
 }
 
 // listed applies the retention of spec/exec-process.md 2.9 to rows, newest
