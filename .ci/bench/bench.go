@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,9 @@ type bench struct {
 	dirs   int
 	faults []string
 	down   []func() // ends what runs in the background, last first
+
+	ending sync.Once
+	closed atomic.Bool // nothing is started any more
 }
 
 // pick is the full or the quick variant of a number.
@@ -72,13 +76,16 @@ func (b *bench) onClose(fn func()) func() {
 
 // close ends all background programs and removes the directory. A process of
 // claw that is still there then is a fault.
-func (b *bench) close() {
+func (b *bench) close() { b.ending.Do(b.end) }
+
+func (b *bench) end() {
 	b.mu.Lock()
 	down := b.down
 	b.mu.Unlock()
 	for _, fn := range slices.Backward(down) {
 		fn()
 	}
+	b.closed.Store(true)
 	for _, p := range b.stragglers() {
 		if strings.HasPrefix(p.command, b.claw) {
 			b.fault("process %d is left behind: %s", p.pid, p.command)
@@ -106,6 +113,9 @@ const patience = 2 * time.Minute
 // command is a program with the environment of the bench and no streams.
 func (b *bench) command(env []string, argv ...string) (*exec.Cmd, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	if b.closed.Load() {
+		cancel()
+	}
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Env = append(slices.Clip(b.env), env...)
 	c.Dir = b.dir
@@ -186,7 +196,10 @@ func (b *bench) rounds(n int, all []contestant) map[string]float64 {
 }
 
 func (b *bench) failed(name string, err error) {
-	if strings.HasPrefix(name, "claw") {
+	switch {
+	case b.closed.Load(): // interrupted
+		return
+	case strings.HasPrefix(name, "claw"):
 		b.fault("%v", err)
 		return
 	}

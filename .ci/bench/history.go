@@ -27,7 +27,9 @@ func (b *bench) histories() *history {
 	if b.history == nil {
 		b.history = &history{short: b.instance(), long: b.instance()}
 		h := b.history
-		h.err = h.make(b.finished)
+		if h.err = h.make(b.finished); h.err != nil {
+			b.fault("making a history: %v", h.err)
+		}
 		if !b.quick {
 			h.nqShort, h.nqLong = b.peers("nq"), b.nqHistory()
 		}

@@ -67,6 +67,7 @@ func (b *bench) idlers() (map[string]int, error) {
 		return err
 	})
 	if err != nil {
+		b.fault("%v", err)
 		return nil, err
 	}
 	b.onClose(func() { c.run("process", "kill", "--last") })

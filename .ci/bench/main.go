@@ -44,7 +44,8 @@
 // real in both. With -outputs each old process also has its output directory.
 //
 // Peers are nq, tsp (task-spooler), at and tmux; what is not installed is not
-// shown. Everything happens in one temporary directory, and nothing is left of
+// shown, nor is a peer where it cannot do the same or would take too long for
+// it: a long history is given to nq alone, by writing its files. Everything happens in one temporary directory, and nothing is left of
 // it. at alone needs its spool: it is measured by root, when no atd runs and
 // no job waits.
 package main
@@ -111,6 +112,7 @@ func run() int {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 2
 	}
+	defer b.close() // whatever happens
 	b.closeOnSignal()
 	rows := b.measure(chosen)
 	b.close()

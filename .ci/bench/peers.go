@@ -1,10 +1,12 @@
 package main
 
 import (
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -103,6 +105,9 @@ func at(b *bench, program string) (peer, bool) {
 		return peer{}, false
 	}
 	down := func() {
+		for id := range b.queued() { // an interrupted bench leaves some
+			b.timed(nil, "atrm", id)
+		}
 		c.Process.Kill()
 		c.Wait()
 	}
@@ -113,4 +118,16 @@ func at(b *bench, program string) (peer, bool) {
 	}
 	time.Sleep(300 * time.Millisecond) // it says nothing when it is ready
 	return peer{submit: []string{script}, version: []string{program, "-V"}, list: []string{"atq"}, down: down}, true
+}
+
+// queued yields the ids of the jobs in the spool of at.
+func (b *bench) queued() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		list, _ := b.output(nil, "atq")
+		for line := range strings.Lines(list) {
+			if id, _, ok := strings.Cut(line, "\t"); ok && !yield(id) {
+				return
+			}
+		}
+	}
 }

@@ -7,17 +7,19 @@ import (
 	"text/tabwriter"
 )
 
-// row is one line of the table. A value that is 0 has not been measured.
+// row is one line of the table.
 type row struct {
 	Measure string  `json:"measure"`
 	Unit    string  `json:"unit"`
 	Claw    float64 `json:"claw"`
 	Beside  []value `json:"beside"`
-	Ratio   float64 `json:"ratio,omitempty"` // claw to the first of Beside
+	Ratio   float64 `json:"ratio,omitempty"` // claw to what the bar is relative to, the first of Beside; 0 without
 	Bar     string  `json:"bar"`
 	Verdict string  `json:"verdict"` // "ok", "over", or "-" when nothing can be said
 	Note    string  `json:"note,omitempty"`
 	Busy    string  `json:"busy"` // how busy the machine was before
+
+	measured bool // claw itself was
 }
 
 // value is what somebody else took for the same.
@@ -29,25 +31,25 @@ type value struct {
 // newRow fills a row from medians: claw's, and those of the named others that
 // were measured. The first of them is what the ratio is to.
 func newRow(measure, unit string, medians map[string]float64, claw string, others ...string) row {
-	r := row{Measure: measure, Unit: unit, Claw: medians[claw], Verdict: "-"}
+	r := row{Measure: measure, Unit: unit, Verdict: "-"}
+	r.Claw, r.measured = medians[claw]
 	for _, name := range others {
 		if v, ok := medians[name]; ok {
 			r.Beside = append(r.Beside, value{name, v})
 		}
 	}
-	if first := medians[others[0]]; first > 0 {
-		r.Ratio = r.Claw / first
+	if len(r.Beside) > 0 && r.Beside[0].Name == others[0] && r.Beside[0].Value > 0 && r.measured {
+		r.Ratio = r.Claw / r.Beside[0].Value
 	}
 	return r
 }
 
-// judge sets the bar and whether claw keeps it. Without a measurement there is
-// no verdict.
-func (r row) judge(bar string, measured, ok bool) row {
+// judge sets the bar and whether claw keeps it. There is no verdict when claw,
+// or what the bar is relative to, has not been measured.
+func (r row) judge(bar string, comparable, ok bool) row {
 	r.Bar = bar
 	switch {
-	case r.Claw == 0 && r.Unit != "ticks" && r.Unit != "/s", !measured:
-		r.Verdict = "-"
+	case !r.measured || !comparable:
 	case ok:
 		r.Verdict = "ok"
 	default:
@@ -66,6 +68,7 @@ func skipped(measure, why string) row {
 	return row{Measure: measure, Verdict: "-", Note: "not measured: " + why}
 }
 
+// table prints rows for people.
 func table(w io.Writer, rows []row) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "measure\tclaw (median)\tbeside it\tratio\tbar\t\tnotes")
@@ -76,7 +79,7 @@ func table(w io.Writer, rows []row) {
 }
 
 func (r row) claw() string {
-	if r.Unit == "" {
+	if !r.measured {
 		return "-"
 	}
 	return number(r.Claw) + " " + r.Unit

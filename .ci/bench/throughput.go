@@ -16,7 +16,12 @@ const submitters = 16
 // unnoticed.
 func throughput(b *bench) []row {
 	n := b.pick(1000, 300)
-	all := []contestant{{name: "claw", once: func() (float64, error) { return clawThroughput(b, n) }}}
+	all := []contestant{
+		{name: "claw", once: func() (float64, error) { return clawThroughput(b, n) }},
+		{name: "bare", once: func() (float64, error) { // nobody keeps anything
+			return b.flood(n, func(file string) (float64, error) { return b.timed(nil, b.with("stamp", file)...) })
+		}},
+	}
 	peers := b.peers("nq", "tsp", "at", "tmux")
 	end(peers)
 	for _, p := range peers {
@@ -27,7 +32,7 @@ func throughput(b *bench) []row {
 		all = append(all, contestant{name: p.name, once: func() (float64, error) { return peerThroughput(b, p.name, jobs) }})
 	}
 	m := b.rounds(b.pick(3, 1), all)
-	r := newRow("throughput", "jobs/s", m, "claw", names(peers)...)
+	r := newRow("throughput", "jobs/s", m, "claw", "nq", "tsp", "at", "tmux", "bare")
 	r.Note = fmt.Sprintf("%d jobs", n)
 	checkCodes(b)
 	return []row{r.judge("≥ nq, none lost", m["nq"] > 0, r.Claw >= m["nq"])}
