@@ -47,6 +47,8 @@ func (c *processLog) Run(a *app) error {
 		return usagef("process log: --follow excludes --offset and --timestamps", "--limit N says how many lines to begin with")
 	case c.JSON && (c.Raw || c.Follow):
 		return usagef("process log: --json excludes --raw and --follow")
+	case c.Raw && (c.Offset != nil || c.Limit != nil || c.Timestamps):
+		return usagef("process log: --raw is all the bytes and excludes --offset, --limit and --timestamps", "claw process log … --raw | tail -n 20")
 	case c.Raw:
 		return c.raw(a, ctl, session, sel)
 	case c.Follow:
