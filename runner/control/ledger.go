@@ -23,7 +23,8 @@ type TaskFilter struct {
 
 // TaskList is the answer of `tasks list`; spec/tasks-recovery.md 1.8.
 type TaskList struct {
-	Count   int          `json:"count"`
+	Count   int          `json:"count"` // of those that are shown
+	Total   int          `json:"total"` // of those that pass the filter
 	Runtime task.Runtime `json:"runtime,omitempty"`
 	Status  task.Status  `json:"status,omitempty"`
 	Tasks   []task.Task  `json:"tasks"`
@@ -63,6 +64,7 @@ func (c *Control) Tasks(f TaskFilter) (TaskList, error) {
 	slices.SortStableFunc(list.Tasks, func(a, b task.Task) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
+	list.Total = len(list.Tasks)
 	if f.Limit > 0 && len(list.Tasks) > f.Limit {
 		list.Tasks = list.Tasks[:f.Limit]
 	}
@@ -109,7 +111,11 @@ func (c *Control) Task(query string) (task.Task, error) {
 	}
 	i, err := process.Resolve(query, refs)
 	if err != nil {
-		return task.Task{}, unresolved(err, "No task found for "+query+".")
+		err = unresolved(err, "No task found for "+query+".")
+		if r, ok := IsRefused(err); ok && r.Kind == Missing {
+			r.Remedy = "claw tasks list --all shows what there is"
+		}
+		return task.Task{}, err
 	}
 	return list.Tasks[i], nil
 }

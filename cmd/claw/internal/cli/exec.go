@@ -265,7 +265,11 @@ func (c *execCmd) refusal(a *app, err error, code int) error {
 		a.io.JSON(control.NotStarted(err).Details)
 		return silent(a.codeOf(err, code))
 	}
-	return &failure{code: a.codeOf(err, code), text: "exec: " + err.Error(), remedy: remedyOfFailure(err), err: err}
+	remedy := remedyOfFailure(err)
+	if words := c.words(); code == 127 && len(words) > 1 && strings.ContainsAny(words[0], " |;&") {
+		remedy = []string{"several arguments are a program and its arguments: a command line for the shell stands alone", "flags of claw exec go before it"}
+	}
+	return &failure{code: a.codeOf(err, code), text: "exec: " + err.Error(), remedy: remedy, err: err}
 }
 
 func launchFailure(err error) error {

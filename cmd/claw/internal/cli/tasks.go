@@ -62,7 +62,13 @@ func (c *tasksList) Run(a *app) error {
 		a.io.Note("No tasks. A command started with claw exec -b is one.")
 		return nil
 	}
-	return a.io.Table(c.table(a, list.Tasks))
+	if err := a.io.Table(c.table(a, list.Tasks)); err != nil {
+		return err
+	}
+	if list.Count < list.Total {
+		a.io.Note(fmt.Sprintf("the newest %d of %d; --limit and --all show more", list.Count, list.Total))
+	}
+	return nil
 }
 
 func (c *tasksList) check() error {
