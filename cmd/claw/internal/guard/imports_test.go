@@ -156,7 +156,6 @@ var homes = []struct {
 	{"text/template", nil, "it costs start-up and size"},
 	{"html/template", nil, "it costs start-up and size"},
 	{"regexp", nil, "it costs start-up; the parsers are written by hand"},
-	{"reflect", nil, "no magic"},
 	{"testing", []string{"claw/state/statetest"}, "it is for tests"},
 }
 
