@@ -91,6 +91,9 @@ func (c *tasksList) table(a *app, tasks []task.Task) output.Table {
 	t := output.Table{Columns: []output.Column{
 		{Name: "TASK"}, {Name: "STATUS", State: true}, {Name: "STARTED"}, {Name: "TOOK", Right: true}, {Name: "COMMAND", Flex: true}, {Name: "SUMMARY", Flex: true},
 	}}
+	if !a.io.OutTTY {
+		t.Columns = append([]output.Column{{Name: "ID"}}, t.Columns...)
+	}
 	for _, x := range tasks {
 		name := x.Slug
 		if name == "" {
