@@ -79,10 +79,13 @@ func (w *Writer) resume() {
 	if last.kind != 0 {
 		w.last = time.Unix(0, last.value)
 	}
+	c := w.open(seg.start)
 	if !o.table.valid {
+		if seg.size == 0 && w.remove(c.path) == nil { // the next one has the same name
+			w.segs = w.segs[:len(w.segs)-1]
+		}
 		return
 	}
-	c := w.open(seg.start)
 	c.last = last
 	if c.index, err = w.fs.OpenFile(c.path+indexSuffix, os.O_RDWR|nofollow, 0); err != nil {
 		return
