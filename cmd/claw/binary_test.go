@@ -23,7 +23,7 @@ import (
 
 // patience bounds every wait of these tests. Nothing is expected to take
 // long; a loaded machine may.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // clawBinary builds the program once for all tests of this package; TestMain
 // removes it.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,13 +144,28 @@ func (s *stroke) find() (supervisors, commands []int) {
 			parents[parent(pid)] = true
 		}
 	}
+	ids := s.ids()
 	for _, pid := range all {
 		argv := argvOf(pid)
-		if len(argv) == 3 && argv[1] == "supervise" && (parent(pid) == s.caller || parents[pid]) && alive(pid) {
+		ours := len(argv) == 3 && argv[1] == "supervise" && (parent(pid) == s.caller || parents[pid] || slices.Contains(ids, argv[2]))
+		if ours && alive(pid) {
 			supervisors = append(supervisors, pid)
 		}
 	}
 	return supervisors, commands
+}
+
+// ids are the ULIDs of this stroke's rows, listed or not.
+func (s *stroke) ids() []string {
+	var ids []string
+	row := regexp.MustCompile(`"id":"(\w{26})","slug":"[^"]*","label":"` + s.name + `"`)
+	for _, name := range []string{"journal.jsonl", "ledgers/processes.jsonl"} {
+		raw, _ := os.ReadFile(filepath.Join(s.world.state, name))
+		for _, m := range row.FindAllSubmatch(raw, -1) {
+			ids = append(ids, string(m[1]))
+		}
+	}
+	return ids
 }
 
 func parent(pid int) int {
@@ -225,6 +241,9 @@ func (s *stroke) judge(code int, out, errOut string) {
 	default:
 		s.verdict = rows[0].State + " " + rows[0].ExitSignal
 		s.listed(rows[0], ran, full)
+		if slices.Contains(modes[s.mode], "-b") && code == 0 && out != rows[0].SessionID+"\n" {
+			s.errorf("exec -b printed %q, the process is %s", out, rows[0].SessionID)
+		}
 	}
 }
 
@@ -245,7 +264,7 @@ func (s *stroke) unlisted(code int, ran int64, out, errOut, full string) {
 func (s *stroke) listed(row session, ran int64, full string) {
 	got := s.raw(row.SessionID)
 	if !strings.HasPrefix(full, got) || int64(len(got)) < s.floor {
-		s.errorf("%d bytes are kept, %d were before the kill: %q", len(got), s.floor, got)
+		s.errorf("%s: %d bytes are kept, %d were before the kill: %q", row.SessionID, len(got), s.floor, got)
 	}
 	if int64(len(got)) != row.Output.Bytes {
 		s.errorf("%d bytes are kept, %d are counted", len(got), row.Output.Bytes)
