@@ -56,6 +56,27 @@ func Conclude(tx *state.Tx, id string, end End) (process.Process, error) {
 	return p, state.Processes.Put(tx, id, row.Rev, p)
 }
 
+// Unclaimed turns the end of a foreground process, whose caller was killed
+// before it could take the result, into that of a background process: listed,
+// with a task, and told.
+func Unclaimed(tx *state.Tx, id string) (process.Process, error) {
+	row, ok, err := state.Processes.Get(tx, id)
+	if err != nil || !ok || row.Rec.Live() || row.Rec.Background {
+		return row.Rec, err
+	}
+	p := row.Rec
+	if err := AddTask(tx, &p); err != nil {
+		return p, err
+	}
+	if err := queueEvent(tx, &p, false); err != nil {
+		return p, err
+	}
+	if err := finishTask(tx, p); err != nil {
+		return p, err
+	}
+	return p, state.Processes.Put(tx, id, row.Rev, p)
+}
+
 func finishTask(tx *state.Tx, p process.Process) error {
 	if p.TaskID == "" {
 		return nil

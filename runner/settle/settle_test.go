@@ -128,6 +128,36 @@ func TestConcludeAgrees(t *testing.T) {
 	}
 }
 
+// A foreground result that its caller did not live to take is listed, has a
+// task that agrees, and is told once.
+func TestUnclaimed(t *testing.T) {
+	s := statetest.Open(t)
+	put(t, s, running(false))
+	update(t, s, func(tx *state.Tx) error { _, err := settle.Conclude(tx, id, exited(3)); return err })
+	if tasks, events := counts(t, s); tasks != 0 || events != 0 {
+		t.Errorf("in the foreground: %d tasks, %d events", tasks, events)
+	}
+	for range 2 {
+		update(t, s, func(tx *state.Tx) error { _, err := settle.Unclaimed(tx, id); return err })
+	}
+	p := get(t, s)
+	if !p.Background || p.Phase != process.Exited || *p.Exit.Code != 3 {
+		t.Errorf("row %+v", p)
+	}
+	if tasks, events := counts(t, s); tasks != 1 || events != 1 {
+		t.Errorf("%d tasks, %d events; want one each", tasks, events)
+	}
+	if err := s.View(func(tx *state.Tx) error {
+		job, _, err := state.Tasks.Get(tx, p.TaskID)
+		if job.Rec.Status != task.Failed {
+			t.Errorf("task %+v", job.Rec)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A free life-line is not death when the end was written after the row had
 // been read: readers take no lock.
 func TestViewOfARowThatEndedMeanwhile(t *testing.T) {

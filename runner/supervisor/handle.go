@@ -89,6 +89,7 @@ func (h *Handle) takeEnd(raw []byte) error {
 	if err := decodeInto(raw, &h.Row); err != nil {
 		return fmt.Errorf("read the end of %s: %w", h.Row.Slug, err)
 	}
+	h.send(frameTaken, nil)
 	return nil
 }
 

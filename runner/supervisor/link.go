@@ -142,33 +142,37 @@ func (l *link) drop() {
 	l.conn.Close()
 }
 
-// end tells an attached caller the final row.
-func (l *link) end(row process.Process) {
+// end tells an attached caller the final row, and whether that has taken it.
+func (l *link) end(row process.Process) (taken bool) {
 	if !l.attached() {
-		return
+		return false
 	}
 	raw, err := json.Marshal(row)
 	if err == nil {
 		err = l.send(frameEnd, raw)
 	}
 	if err == nil {
-		l.awaitClose()
+		taken = l.awaitClose()
 	}
 	l.on.Store(false)
+	return taken
 }
 
 // awaitClose keeps the output directory until the caller has taken the end.
 // What the caller asks meanwhile comes too late.
-func (l *link) awaitClose() {
+func (l *link) awaitClose() (taken bool) {
 	for f := range l.messages {
 		l.done()
 		switch f.kind {
 		case 0:
-			return
+			return taken
+		case frameTaken:
+			taken = true
 		case frameDetach:
 			go l.listen() // it took that for the last word
 		}
 	}
+	return taken
 }
 
 // fromCaller acts on what the caller of a foreground process says.

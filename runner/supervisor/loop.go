@@ -219,7 +219,9 @@ func (s *supervisor) finish() int {
 	s.out.Close()
 	row := s.conclude(left)
 	hit("concluded")
-	s.link.end(row)
+	if taken := s.link.end(row); !taken && !row.Background {
+		row = s.unclaimed(row)
+	}
 	s.lifeline.Close()
 	if !row.Background {
 		os.RemoveAll(s.dir) // a foreground result is never kept
@@ -251,6 +253,23 @@ func (s *supervisor) conclude(left []process.Leftover) process.Process {
 		s.note("write the end: " + err.Error())
 		clock.Sleep(context.Background(), s.clock, wait)
 	}
+}
+
+// unclaimed lists the end of a foreground process whose caller was killed
+// before it could take the result: nobody else has it.
+func (s *supervisor) unclaimed(row process.Process) process.Process {
+	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
+		kept, err := settle.Unclaimed(tx, s.id)
+		if err == nil && kept.ID != "" {
+			row = kept
+		}
+		return err
+	})
+	if err != nil {
+		s.note("list the result that nobody took: " + err.Error())
+		row.Background = true // at least its output stays
+	}
+	return row
 }
 
 // unwritten is the final row for the caller alone.

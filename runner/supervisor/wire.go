@@ -22,6 +22,7 @@ const (
 	frameInput    kind = 'I' // bytes for the terminal of a foreground PTY
 	frameInputEOF kind = 'E'
 	frameSize     kind = 'W' // columns, rows as two uint16
+	frameTaken    kind = 'T' // the end has arrived, and all output before it
 
 	// From the supervisor.
 	frameStarted  kind = 'R' // Started
