@@ -261,7 +261,7 @@ func (s *Store) write(fn func(tx *Tx) error) (*ledger.Pending, error) {
 // maxJournal is the size at which the journal is checkpointed, and every
 // multiple of it at which that is tried again where it has failed. It bounds
 // what every command reads, and what one checkpoint has to move.
-const maxJournal = 256 << 10
+const maxJournal = 128 << 10
 
 // prepare loads the journal for writing: made where there is none, checkpointed
 // when it is from another boot, without a torn tail.

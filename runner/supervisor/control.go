@@ -89,7 +89,6 @@ func (s *supervisor) listenControl() {
 		return
 	}
 	s.control = &controlServer{path: ControlPath(s.dir), file: f}
-	s.acceptRequests()
 }
 
 func (s *supervisor) acceptRequests() {

@@ -56,7 +56,7 @@ func Drain(store *state.Store, p process.Process) error {
 // drainMain is the program that Drain starts.
 func drainMain(id string) int {
 	c := clock.New()
-	store, err := state.Open(os.Getenv(hintVar), state.Options{Now: c.Now, Boot: proc.Boot(), UnsafeFS: true})
+	store, err := openState(os.Getenv(hintVar))
 	if err != nil {
 		return 1
 	}

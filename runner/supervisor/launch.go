@@ -98,7 +98,7 @@ func spawn(id, stateDir string, conn int) (int, error) {
 // supervisor belongs to process id: one that was started from within another
 // process of claw must not be taken for a descendant of that one's command.
 func supervisorEnv(environ []string, id string) []string {
-	kept := []string{proc.RunVar + "=" + id, "GOGC=50"}
+	kept := []string{proc.RunVar + "=" + id, "GOGC=50", "GOMAXPROCS=1"}
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
 		if name == "CLAW_FAILPOINT" || name == "GOCOVERDIR" || name == "TZ" || name == "GODEBUG" {
@@ -154,7 +154,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		files = append(files, req.Caller)
 	}
 	spec := Spec{
-		StateDir: exact(store.Dir()), Row: row.Rec, Rev: row.Rev,
+		StateDir: exact(store.Dir()), Row: row.Rec,
 		Path: exact(req.Path), Argv: req.Row.Argv, Dir: exact(req.Row.Cwd), Env: req.Env,
 		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Retain: req.Retain,
 	}

@@ -309,6 +309,9 @@ func (s *supervisor) again() int {
 	defer rescue(s)
 	proc.Subreaper()
 	s.reaper = proc.Reap(s.root)
+	if s.control == nil && !s.announced {
+		s.listenControl()
+	}
 	s.acceptRequests()
 	switch {
 	case !s.announced:

@@ -12,9 +12,7 @@ import (
 // (pains B38). What is executed is exact; Row has the same as text, for people.
 type Spec struct {
 	StateDir exact            `json:"stateDir"`
-	UnsafeFS bool             `json:"unsafeFs,omitempty"`
 	Row      process.Process  `json:"row"`
-	Rev      int64            `json:"rev"`
 	Path     exact            `json:"path"` // Argv[0] resolved
 	Argv     exacts           `json:"argv"`
 	Dir      exact            `json:"dir"`

@@ -27,10 +27,19 @@ func (s *supervisor) start() int {
 		s.note("become a subreaper: " + err.Error())
 	}
 	s.requests = make(chan request)
-	if err := s.startCommand(); err != nil {
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		s.listenControl()
+	}()
+	err := s.startCommand()
+	<-listening
+	if err != nil {
+		s.control.close()
 		return s.couldNotStart(err)
 	}
 	hit("child-started")
+	s.acceptRequests()
 	s.announce()
 	hit("started")
 	s.drained = s.capture()
@@ -43,9 +52,6 @@ func (s *supervisor) announce() {
 	s.recordStart()
 	if s.spec.Attached {
 		s.link.open()
-	}
-	if s.control == nil {
-		s.listenControl()
 	}
 	if err := writeJSONFrame(s.link.conn, frameStarted, Started{PID: s.root.PID, Warnings: s.warnings}); err != nil && !s.spec.Attached {
 		s.note("report the start: " + err.Error())

@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"claw/runner/clock"
-	"claw/runner/internal/proc"
 	"claw/runner/output"
 	"claw/state"
 )
@@ -56,7 +55,7 @@ func adopt(spec Spec, conn *os.File, files []*os.File, store *state.Store) (*sup
 	}
 	s := &supervisor{spec: spec, id: spec.Row.ID, lifeline: files[0], clock: clock.New()}
 	s.link.conn = conn
-	if store != nil && store.Dir() == string(spec.StateDir) && !spec.UnsafeFS {
+	if store != nil && store.Dir() == string(spec.StateDir) {
 		s.store = store
 	}
 	if spec.Stdin == StdinCaller {
@@ -72,8 +71,7 @@ func adopt(spec Spec, conn *os.File, files []*os.File, store *state.Store) (*sup
 func (s *supervisor) open() error {
 	var err error
 	if s.store == nil {
-		s.store, err = state.Open(string(s.spec.StateDir), state.Options{Now: s.clock.Now, Boot: proc.Boot(), UnsafeFS: s.spec.UnsafeFS})
-		if err != nil {
+		if s.store, err = openState(string(s.spec.StateDir)); err != nil {
 			return err
 		}
 	}

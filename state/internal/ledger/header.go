@@ -29,7 +29,7 @@ type Base struct {
 	Seq    int64  `json:"seq"`             // of the last line ever written up to here
 	Packed int64  `json:"packed"`          // lines up to this seq have been rewritten, with gaps
 	Size   int64  `json:"size"`            // bytes of the file that are durable
-	CRC    uint32 `json:"crc"`             // CRC-32C of those bytes
+	CRC    uint32 `json:"crc"`             // CRC-32 of those bytes
 	File   string `json:"file,omitempty"`  // rewritten under this name, to be renamed to NAME.jsonl
 	Swept  int64  `json:"swept,omitempty"` // size when all its records were last looked at
 }
