@@ -175,13 +175,17 @@ func Lost(ctx context.Context, store *state.Store) ([]process.Process, error) {
 	if err != nil || len(gone) == 0 {
 		return nil, err
 	}
+	ends := make([]End, len(gone))
+	for i, p := range gone {
+		ends[i] = patiently(ctx, store, p)
+	}
 	var settled []process.Process
 	err = store.Update(ctx, func(tx *state.Tx) error {
 		settled = settled[:0]
-		for _, p := range gone {
+		for i, p := range gone {
 			// A supervisor that concluded between View and here has left a
 			// row that is not live any more; Conclude leaves it alone.
-			end := inferred(store, p, tx.Now())
+			end := ends[i]
 			if !p.Background {
 				if err := Promote(tx, p.ID); err != nil {
 					return err
@@ -197,6 +201,26 @@ func Lost(ctx context.Context, store *state.Store) ([]process.Process, error) {
 	})
 	return settled, err
 }
+
+// patiently infers the end of p for good. A supervisor that died in the
+// instant in which it started the command may have a child that has not begun
+// to execute, and shows no mark yet: that one is looked for a little longer,
+// for nobody will look again.
+func patiently(ctx context.Context, store *state.Store, p process.Process) End {
+	c := clock.New()
+	for {
+		end := inferred(store, p, c.Now())
+		if !p.Root.IsZero() || len(end.Leftover) > 0 || c.Elapsed() >= birth {
+			return end
+		}
+		if clock.Sleep(ctx, c, birth/10) != nil {
+			return end
+		}
+	}
+}
+
+// birth is how long a process may take from fork to exec, on a busy machine.
+const birth = 200 * time.Millisecond
 
 // Promote moves a foreground process to the background: it is listed and has
 // a task from now on.
