@@ -33,6 +33,17 @@ func (w *world) supervisors() []int {
 	})
 }
 
+// ledger is everything that was ever written to a ledger and not archived.
+func (w *world) ledger(name string) string {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.state, "ledgers", name+".jsonl"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	journal, _ := os.ReadFile(filepath.Join(w.state, "journal.jsonl"))
+	return string(raw) + string(journal)
+}
+
 // bereave kills the supervisor of a process and waits until it is dead.
 func (w *world) bereave(id string) {
 	w.t.Helper()
@@ -122,6 +133,9 @@ func TestSupervisorKilled(t *testing.T) {
 			r := w.with("CLAW_FAILPOINT="+tt.point).claw("exec", "-b", worker)
 			if r.code != tt.code && !(tt.ended && r.code == 125) {
 				t.Errorf("exec: exit %d, want %d\n%s", r.code, tt.code, r.err)
+			}
+			if tt.code == 125 && !strings.Contains(w.ledger("processes"), `"phase":"lost"`) {
+				t.Error("exec saw its supervisor die and did not write it down")
 			}
 			w.until("the supervisor is dead", func() bool { return len(w.supervisors()) == 0 })
 			s := w.only()

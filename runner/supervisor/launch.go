@@ -164,6 +164,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 	if err := sendSpec(s.conn, spec, files...); err != nil {
 		return nil, errors.Join(s.broken(err), <-synced)
 	}
+	lifeline.Close() // the supervisor's alone from here on: its death must be seen
 	hit("exec-sent")
 	h, err := s.await(&Handle{Row: row.Rec, conn: s.conn, store: store, onLoss: req.OnLoss})
 	if syncErr := <-synced; syncErr != nil && err == nil {
