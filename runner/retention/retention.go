@@ -29,23 +29,39 @@ type Policy struct {
 // every is how long after a sweep another one would find little.
 const every = 10 * time.Minute
 
-// Due sweeps unless somebody else does or has done so lately; with a clock
-// that went back it sweeps once more than needed. Errors are not worth more
-// than the next try.
-func Due(ctx context.Context, store *state.Store, p Policy, now time.Time) {
-	path := filepath.Join(store.Dir(), "sweep.lock")
-	if info, err := os.Stat(path); err == nil {
-		if age := now.Sub(info.ModTime()); age >= 0 && age < every {
-			return
-		}
+// lockName is the file that keeps two from sweeping at once; its time is that
+// of the last sweep.
+const lockName = "sweep.lock"
+
+// Due tells whether it is time to sweep; with a clock that went back, once
+// more than needed. A directory in which nobody has swept is new: it is only
+// marked.
+func Due(store *state.Store, now time.Time) bool {
+	path := filepath.Join(store.Dir(), lockName)
+	info, err := os.Stat(path)
+	if err != nil {
+		claim(path, now, func() {})
+		return false
 	}
+	age := now.Sub(info.ModTime())
+	return age < 0 || age >= every
+}
+
+// Once sweeps unless somebody else does at this moment. Errors are not worth
+// more than the next try.
+func Once(ctx context.Context, store *state.Store, p Policy, now time.Time) {
+	claim(filepath.Join(store.Dir(), lockName), now, func() { Sweep(ctx, store, p, now) })
+}
+
+// claim runs fn as the only one, and notes when.
+func claim(path string, now time.Time, fn func()) {
 	unlock, ok, err := state.TryLock(path)
 	if err != nil || !ok {
 		return
 	}
 	defer unlock()
 	os.Chtimes(path, now, now)
-	Sweep(ctx, store, p, now)
+	fn()
 }
 
 // kept is the output of one finished process.

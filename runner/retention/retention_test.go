@@ -79,20 +79,28 @@ func TestSweep(t *testing.T) {
 	os.RemoveAll(running)
 }
 
-// TestDueOnlyNowAndThen: a second sweep within ten minutes does nothing, one
-// after them does.
+// TestDueOnlyNowAndThen: a new directory is only marked; a sweep is due after
+// ten minutes, and after the next ten.
 func TestDueOnlyNowAndThen(t *testing.T) {
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	s := opened(t)
-	policy := retention.Policy{Budget: 1}
-	retention.Due(context.Background(), s, policy, now)
 	dir := made(t, s, now, 100)
-	retention.Due(context.Background(), s, policy, now.Add(9*time.Minute))
-	if !exists(dir) {
-		t.Fatal("swept again within ten minutes")
+	for _, tt := range []struct {
+		after time.Duration
+		due   bool
+	}{
+		{0, false}, {9 * time.Minute, false}, {10 * time.Minute, true}, {-time.Second, true},
+	} {
+		if got := retention.Due(s, now.Add(tt.after)); got != tt.due {
+			t.Errorf("after %v: due %v, want %v", tt.after, got, tt.due)
+		}
 	}
-	retention.Due(context.Background(), s, policy, now.Add(11*time.Minute))
+	later := now.Add(11 * time.Minute)
+	retention.Once(context.Background(), s, retention.Policy{Budget: 1}, later)
 	if exists(dir) {
-		t.Fatal("not swept after eleven minutes")
+		t.Error("not swept")
+	}
+	if retention.Due(s, later.Add(9*time.Minute)) || !retention.Due(s, later.Add(10*time.Minute)) {
+		t.Error("a sweep does not count from when it was made")
 	}
 }

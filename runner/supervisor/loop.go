@@ -222,11 +222,14 @@ func (s *supervisor) finish() int {
 	if taken := s.link.end(row); !taken && !row.Background {
 		row = s.unclaimed(row)
 	}
+	sweep := retention.Due(s.store, s.clock.Now())
 	s.lifeline.Close()
 	if !row.Background {
 		os.RemoveAll(s.dir) // a foreground result is never kept
 	}
-	retention.Due(context.Background(), s.store, s.spec.Retain, s.clock.Now())
+	if sweep { // it may take a while, and nobody is to wait for it
+		retention.Once(context.Background(), s.store, s.spec.Retain, s.clock.Now())
+	}
 	s.linger(len(left) > 0)
 	return 0
 }
