@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,7 +23,9 @@ type bench struct {
 	empty   string   // a Go program that does nothing
 	sleeper string   // a Go program that sleeps
 	tool    []string // see tool.c
-	machine machine
+
+	complaints *os.File // stderr of every program
+	machine    machine
 
 	quick    bool
 	finished int  // processes in the long history
@@ -110,7 +111,9 @@ func ms(since int64) float64 { return float64(mono()-since) / 1e6 }
 // patience is when a program is given up.
 const patience = 2 * time.Minute
 
-// command is a program with the environment of the bench and no streams.
+// command is a program with the environment of the bench and no streams but
+// one for complaints. A program that is given up is asked to say where it
+// stands, as a Go program does.
 func (b *bench) command(env []string, argv ...string) (*exec.Cmd, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	if b.closed.Load() {
@@ -119,6 +122,9 @@ func (b *bench) command(env []string, argv ...string) (*exec.Cmd, context.Cancel
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Env = append(slices.Clip(b.env), env...)
 	c.Dir = b.dir
+	c.Stderr = b.complaints
+	c.Cancel = func() error { return c.Process.Signal(unix.SIGQUIT) }
+	c.WaitDelay = 5 * time.Second
 	return c, cancel
 }
 
@@ -129,10 +135,7 @@ func (b *bench) timed(env []string, argv ...string) (float64, error) {
 	from := mono()
 	err := c.Run()
 	took := ms(from)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
-	}
-	return took, err
+	return took, b.explain(err, argv)
 }
 
 // output runs a program for what it prints.
@@ -140,15 +143,21 @@ func (b *bench) output(env []string, argv ...string) (string, error) {
 	c, cancel := b.command(env, argv...)
 	defer cancel()
 	out, err := c.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-			err = fmt.Errorf("%w: %s", err, exit.Stderr)
-		}
-		err = fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
-	}
-	return strings.TrimSpace(string(out)), err
+	return strings.TrimSpace(string(out)), b.explain(err, argv)
 }
+
+// explain adds to an error what was run, and the last complaints of anybody.
+func (b *bench) explain(err error, argv []string) error {
+	if err == nil {
+		return nil
+	}
+	text, _ := os.ReadFile(b.complaints.Name())
+	text = text[max(0, len(text)-maxComplaint):]
+	return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, text)
+}
+
+// maxComplaint is how much is shown of what programs said on stderr.
+const maxComplaint = 8 << 10
 
 // contestant is one way to do what is measured.
 type contestant struct {

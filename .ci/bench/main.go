@@ -142,7 +142,7 @@ func choose(names string) ([]measure, error) {
 func (b *bench) measure(chosen []measure) []row {
 	var all []row
 	for _, m := range chosen {
-		busy := quiet(b.pick(60, 2))
+		busy := quiet(b.pick(15, 2))
 		fmt.Fprintf(os.Stderr, "bench: %s (machine %s)\n", m.name, busy)
 		rows := m.run(b)
 		for i := range rows {
@@ -198,6 +198,9 @@ func (b *bench) open(claw, dir string, nice int) error {
 		}
 	}
 	if b.dir, err = os.MkdirTemp(dir, "claw-bench."); err != nil {
+		return err
+	}
+	if b.complaints, err = os.OpenFile(filepath.Join(b.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
 		return err
 	}
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "TMPDIR=" + b.dir, "SHELL=/bin/sh", "LC_ALL=C"}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,10 +40,10 @@ func (b *bench) capture(j job, rounds int) []row {
 	}
 	peak := 0.0
 	all := []contestant{
-		{name: "claw", once: func() (float64, error) { return b.captureClaw(script, j, &peak) }},
+		{name: "claw", once: func() (float64, error) { return b.captureClaw(script, j, &peak, "") }},
 		{name: "| cat > file", once: func() (float64, error) { return b.captureCat(script, j) }},
 		{name: "claw keeping all", once: func() (float64, error) {
-			return b.captureClaw(script, j, nil, "--max-output", fmt.Sprint(j.bytes*2))
+			return b.captureClaw(script, j, nil, keepAll)
 		}},
 	}
 	for _, name := range []string{"nq", "tsp"} {
@@ -114,13 +115,25 @@ func removeOutput(p peer) {
 	}
 }
 
-// captureClaw is one job through claw; peak is raised to the most memory its
-// supervisor has had, in MiB. Not a byte may be unaccounted for.
-func (b *bench) captureClaw(script string, j job, peak *float64, flags ...string) (float64, error) {
+// keepAll is a cap that nothing reaches, of a process and of all together.
+const keepAll = "64GiB"
+
+// captureClaw is one job through claw, with a cap on what is kept unless it is
+// empty; peak is raised to the most memory its supervisor has had, in MiB. Not
+// a byte may be unaccounted for.
+func (b *bench) captureClaw(script string, j job, peak *float64, most string) (float64, error) {
 	c := b.instance()
 	defer os.RemoveAll(filepath.Dir(c.dir))
 	file := c.dir + ".ran"
-	args := append(append([]string{"exec", "-b"}, flags...), "--", script, file)
+	args := []string{"exec", "-b", "--", script, file}
+	if most != "" {
+		config := c.dir + ".toml"
+		if err := os.WriteFile(config, []byte("[state]\noutputBudget = \""+most+"\"\n"), 0o600); err != nil {
+			return 0, err
+		}
+		c.env = append(c.env, "CLAW_CONFIG="+config)
+		args = slices.Insert(args, 2, "--max-output", most)
+	}
 	if _, err := c.run(args...); err != nil {
 		return 0, err
 	}
@@ -135,7 +148,7 @@ func (b *bench) captureClaw(script string, j job, peak *float64, flags ...string
 	if kib, ok := field(proc(p.Supervisor.PID, "status"), "VmHWM"); ok && peak != nil {
 		*peak = max(*peak, kib/1024)
 	}
-	return v, c.account(j.bytes, len(flags) > 0)
+	return v, c.account(j.bytes, most != "")
 }
 
 // account checks what the last process is said to have written against what it
