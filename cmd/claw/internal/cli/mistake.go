@@ -26,6 +26,17 @@ func usageOf(err error) error {
 
 const unexpected = "unexpected argument "
 
+// unknown is what a word that fits nowhere was taken for.
+func unknown(n *kong.Node) string {
+	switch {
+	case n.Leaf():
+		return unexpected
+	case n.Parent == nil:
+		return "there is no command "
+	}
+	return nodePath(n) + ": there is no action "
+}
+
 // plainMistake says in words what kong says in its own.
 func plainMistake(n *kong.Node, text string) string {
 	if strings.HasPrefix(text, "expected one of ") && !n.Leaf() {
@@ -36,7 +47,7 @@ func plainMistake(n *kong.Node, text string) string {
 		if near != "" {
 			near = "; did you mean " + strings.TrimSuffix(near, "?") + "?"
 		}
-		return unexpected + `"` + arg + `"` + near
+		return unknown(n) + `"` + arg + `"` + near
 	}
 	if flag, _, ok := strings.Cut(text, ": expected "); ok && strings.HasSuffix(text, "<EOL>)") {
 		return flag + ": a value is missing"
