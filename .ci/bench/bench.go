@@ -22,7 +22,7 @@ type bench struct {
 	claw    string
 	empty   string   // a Go program that does nothing
 	sleeper string   // a Go program that sleeps
-	tool    []string // see tool.c
+	tool    []string // see floor/tool.c
 
 	complaints *os.File // stderr of every program
 	machine    machine
@@ -171,21 +171,20 @@ const pause = 40 * time.Millisecond
 
 // rounds measures every contestant n times, in turn, and gives the medians.
 // The order rotates, so that nobody always follows the same one, and a first
-// round does not count. Who fails is out; when it is claw, that is a fault.
+// round does not count. When claw fails, that is a fault and it is out; a peer
+// is after its third failure.
 func (b *bench) rounds(n int, all []contestant) map[string]float64 {
 	samples := map[string][]float64{}
-	out := map[string]bool{}
+	failures := map[string]int{}
 	for r := range n + 1 {
 		for i := range all {
 			c := all[(i+r)%len(all)]
-			if out[c.name] {
+			if failures[c.name] >= 3 {
 				continue
 			}
 			v, err := c.once()
 			if err != nil {
-				out[c.name] = true
-				delete(samples, c.name)
-				b.failed(c.name, err)
+				failures[c.name] += b.failed(c.name, err)
 				continue
 			}
 			if r > 0 {
@@ -199,20 +198,24 @@ func (b *bench) rounds(n int, all []contestant) map[string]float64 {
 	}
 	medians := map[string]float64{}
 	for name, s := range samples {
-		medians[name] = median(s)
+		if failures[name] < 3 {
+			medians[name] = median(s)
+		}
 	}
 	return medians
 }
 
-func (b *bench) failed(name string, err error) {
+// failed reports a failure and says for how many it counts.
+func (b *bench) failed(name string, err error) int {
 	switch {
 	case b.closed.Load(): // interrupted
-		return
 	case strings.HasPrefix(name, "claw"):
 		b.fault("%v", err)
-		return
+	default:
+		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", name, err)
+		return 1
 	}
-	fmt.Fprintf(os.Stderr, "bench: %s is not measured: %v\n", name, err)
+	return 3
 }
 
 // median of at least one sample; the mean of the middle two of an even number.

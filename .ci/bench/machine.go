@@ -19,7 +19,7 @@ type machine struct {
 	Go     string `json:"go"`
 	Load   string `json:"load"` // at the beginning, over 1, 5 and 15 minutes
 	Nice   int    `json:"nice"`
-	Tool   string `json:"tool"` // what tool.c was built as
+	Tool   string `json:"tool"` // what floor/tool.c was built as
 }
 
 func look(dir string, nice int) machine {

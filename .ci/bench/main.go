@@ -200,14 +200,16 @@ func (b *bench) open(claw, dir string, nice int) error {
 	if b.dir, err = os.MkdirTemp(dir, "claw-bench."); err != nil {
 		return err
 	}
-	if b.complaints, err = os.OpenFile(filepath.Join(b.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return err
 	}
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "TMPDIR=" + b.dir, "SHELL=/bin/sh", "LC_ALL=C"}
 	b.machine = look(b.dir, nice)
-	if err := b.build(); err != nil {
-		b.close()
-		return err
+	if b.complaints, err = os.OpenFile(filepath.Join(b.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err == nil {
+		err = b.build()
 	}
-	return nil
+	if err != nil {
+		b.close()
+	}
+	return err
 }

@@ -19,7 +19,7 @@ const (
 	writerFlag = "-writer"
 )
 
-//go:embed tool.c
+//go:embed floor/tool.c
 var toolSource []byte
 
 // build makes the floors: Go programs with the flags of claw itself, and the
@@ -120,7 +120,7 @@ func countStamps(path string) int {
 	return int(info.Size() / stampLen)
 }
 
-// tool is tool.c in Go; it returns the exit code.
+// tool is floor/tool.c in Go; it returns the exit code.
 func tool(args []string) int {
 	code := func(i int) int {
 		if len(args) <= i {

@@ -1,4 +1,4 @@
-// What the measured commands do, as small as it can be. tool.go is the same for
+// What the measured commands do, as small as it can be. ../tool.go is the same for
 // machines without a C compiler.
 //   stamp FILE [CODE]          append CLOCK_MONOTONIC ns as 20 digits, exit CODE
 //   stampexit FILE MS [CODE]   sleep first
