@@ -156,6 +156,9 @@ func (c instance) makeOutputs(old past) error {
 	return nil
 }
 
+// halfJournal is half of the size at which package state checkpoints.
+const halfJournal = 64 << 10
+
 // halfFull fills the journal to half of where it is checkpointed, for that is
 // how one finds it on average; the short history's is short as well.
 func (c instance) halfFull() error {
@@ -164,11 +167,13 @@ func (c instance) halfFull() error {
 		return err
 	}
 	defer s.Close()
+	before := int64(0)
 	for {
 		info, err := os.Stat(filepath.Join(c.dir, "journal.jsonl"))
-		if err != nil || info.Size() >= 128<<10 {
+		if err != nil || info.Size() >= halfJournal || info.Size() < before { // smaller: it is checkpointed earlier than we think
 			return err
 		}
+		before = info.Size()
 		if err := s.Update(context.Background(), touch); err != nil {
 			return err
 		}
