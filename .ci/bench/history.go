@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -167,15 +168,24 @@ func (c instance) halfFull() error {
 		return err
 	}
 	defer s.Close()
-	before := int64(0)
-	for {
+	most, err := c.fill(s, math.MaxInt64)
+	if err == nil {
+		_, err = c.fill(s, most/2)
+	}
+	return err
+}
+
+// fill lets the journal grow until it has so many bytes, or is checkpointed;
+// it returns how many it had last.
+func (c instance) fill(s *state.Store, enough int64) (int64, error) {
+	for size := int64(0); ; {
 		info, err := os.Stat(filepath.Join(c.dir, "journal.jsonl"))
-		if err != nil || info.Size() >= halfJournal || info.Size() < before { // smaller: it is checkpointed earlier than we think
-			return err
+		if err != nil || info.Size() < size || info.Size() >= enough {
+			return size, err
 		}
-		before = info.Size()
+		size = info.Size()
 		if err := s.Update(context.Background(), touch); err != nil {
-			return err
+			return size, err
 		}
 	}
 }

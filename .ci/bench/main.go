@@ -158,7 +158,7 @@ func (b *bench) closeOnSignal() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
-		<-c
+		fmt.Fprintf(os.Stderr, "bench: stopped by a signal (%v)\n", <-c)
 		b.close()
 		os.Exit(130)
 	}()
