@@ -157,9 +157,6 @@ func (c instance) makeOutputs(old past) error {
 	return nil
 }
 
-// halfJournal is half of the size at which package state checkpoints.
-const halfJournal = 64 << 10
-
 // halfFull fills the journal to half of where it is checkpointed, for that is
 // how one finds it on average; the short history's is short as well.
 func (c instance) halfFull() error {
