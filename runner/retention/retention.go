@@ -66,9 +66,9 @@ func claim(path string, now time.Time, fn func()) {
 
 // kept is the output of one finished process.
 type kept struct {
-	dir  string
-	born time.Time
-	size int64
+	dir   string
+	ended time.Time // when something was last written: a long job is not old because it began early
+	size  int64
 }
 
 // Sweep applies the policy and returns how many bytes it removed.
@@ -77,15 +77,16 @@ func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (in
 	if err != nil {
 		return 0, err
 	}
-	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(a.dir, b.dir) }) // ULIDs: oldest first
+	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.dir, b.dir)) })
 	total := int64(0)
 	for _, k := range all {
 		total += k.size
 	}
 	removed := int64(0)
-	for _, k := range all {
-		old := p.Keep > 0 && now.Sub(k.born) > p.Keep
-		if !old && (p.Budget <= 0 || total-removed <= p.Budget) {
+	for i, k := range all {
+		old := p.Keep > 0 && now.Sub(k.ended) > p.Keep
+		newest := i == len(all)-1 // kept whole even if alone over budget (spec/exec-process.md 2.9)
+		if !old && (newest || p.Budget <= 0 || total-removed <= p.Budget) {
 			continue
 		}
 		if err := os.RemoveAll(k.dir); err != nil {
@@ -113,29 +114,32 @@ func finished(store *state.Store) ([]kept, error) {
 	}
 	var all []kept
 	for _, e := range entries {
-		born, ok := ulid.Time(e.Name())
-		if !ok || !e.IsDir() {
+		if _, ok := ulid.Time(e.Name()); !ok || !e.IsDir() {
 			continue
 		}
 		dir := filepath.Join(root, e.Name())
 		if held, err := state.Held(settle.Lifeline(dir)); held || err != nil {
 			continue
 		}
-		all = append(all, kept{dir: dir, born: born, size: sizeOf(dir)})
+		all = append(all, measure(dir))
 	}
 	return all, nil
 }
 
-// sizeOf is what a folder takes on disk; what vanishes meanwhile takes none.
-func sizeOf(dir string) int64 {
-	size := int64(0)
+// measure adds up what a folder holds; what vanishes meanwhile does not count.
+func measure(dir string) kept {
+	k := kept{dir: dir}
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			if info, err := d.Info(); err == nil {
-				size += info.Size()
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			k.size += info.Size()
+			if info.ModTime().After(k.ended) {
+				k.ended = info.ModTime()
 			}
 		}
 		return nil
 	})
-	return size
+	return k
 }

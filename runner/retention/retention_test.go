@@ -23,7 +23,11 @@ func made(t *testing.T, s *state.Store, at time.Time, size int) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "output"), make([]byte, size), 0o600); err != nil {
+	name := filepath.Join(dir, "output")
+	if err := os.WriteFile(name, make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, at, at); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -85,6 +89,7 @@ func TestDueOnlyNowAndThen(t *testing.T) {
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	s := opened(t)
 	dir := made(t, s, now, 100)
+	made(t, s, now.Add(time.Minute), 100) // the newest stays
 	for _, tt := range []struct {
 		after time.Duration
 		due   bool
@@ -102,5 +107,26 @@ func TestDueOnlyNowAndThen(t *testing.T) {
 	}
 	if retention.Due(s, later.Add(9*time.Minute)) || !retention.Due(s, later.Add(10*time.Minute)) {
 		t.Error("a sweep does not count from when it was made")
+	}
+}
+
+// TestJustEndedStays: the output of a job that began long ago and has only
+// now ended is the newest, and stays, though it alone is over the budget.
+func TestJustEndedStays(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	s := opened(t)
+	long := made(t, s, now.Add(-10*24*time.Hour), 5000)
+	if err := os.Chtimes(filepath.Join(long, "output"), now, now); err != nil {
+		t.Fatal(err)
+	}
+	short := made(t, s, now.Add(-time.Hour), 10)
+	if _, err := retention.Sweep(context.Background(), s, retention.Policy{Budget: 1000, Keep: 7 * 24 * time.Hour}, now); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(long) {
+		t.Error("the job that has just ended lost its output")
+	}
+	if exists(short) {
+		t.Error("the older one was kept beyond the budget")
 	}
 }
