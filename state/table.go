@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"claw/state/delivery"
 	"claw/state/event"
+	"claw/state/heartbeat"
 	"claw/state/internal/ledger"
 	"claw/state/process"
+	"claw/state/session"
 	"claw/state/task"
 )
 
@@ -19,6 +22,14 @@ var (
 	Processes = Ledger[process.Process]{"processes"}
 	Tasks     = Ledger[task.Task]{"tasks"}
 	Events    = Ledger[event.Event]{"events"}
+
+	Sessions   = Ledger[session.Session]{"sessions"}
+	Turns      = Ledger[session.Turn]{"turns"}
+	Deliveries = Ledger[delivery.Delivery]{"deliveries"}
+	Inbox      = Ledger[delivery.Message]{"inbox"}
+	Heartbeats = Ledger[heartbeat.Monitor]{"heartbeats"}
+	Switches   = Ledger[heartbeat.Switch]{"switches"}
+	Scratches  = Ledger[heartbeat.Scratch]{"scratch"}
 )
 
 // Named is the ledger of a kind of record that has no name above.

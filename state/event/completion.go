@@ -8,8 +8,14 @@ import (
 	"claw/state/process"
 )
 
-// KindExec is the kind of a completion.
-const KindExec = "exec"
+// The kinds: a background command ended; a reminder is due; another task
+// ended; and whatever else a session is to be told.
+const (
+	KindExec  = "exec"
+	KindCron  = "cron"
+	KindTask  = "task"
+	KindEvent = "event"
+)
 
 // The budgets of spec/exec-process.md 4.1 and 5.2, in characters.
 const (

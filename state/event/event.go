@@ -1,6 +1,10 @@
 package event
 
-import "time"
+import (
+	"time"
+
+	"claw/state/delivery"
+)
 
 // State is what became of an event.
 type State string
@@ -11,13 +15,19 @@ const (
 	Queued   State = "queued"
 	Consumed State = "consumed"
 	Retired  State = "retired"
+	// Unknown: the turn that showed it was cut off, so that nobody knows what
+	// the agent did about it. It is not shown again by itself.
+	Unknown State = "unknown"
+	// Relayed: turns that showed it kept failing, and it was sent to the person
+	// as it is.
+	Relayed State = "relayed"
 )
 
 // Event is one row of ledgers/events.jsonl, keyed by ID.
 type Event struct {
 	ID         string    `json:"id"` // ULID
 	State      State     `json:"state"`
-	Kind       string    `json:"kind"` // "exec" for a completion
+	Kind       string    `json:"kind"` // KindExec, KindCron, KindTask or KindEvent
 	SessionKey string    `json:"sessionKey"`
 	Agent      string    `json:"agent,omitempty"`
 	ContextKey string    `json:"contextKey,omitempty"` // "exec:<slug>", lower case
@@ -26,5 +36,12 @@ type Event struct {
 	ProcessID  string    `json:"processId,omitempty"`
 	TaskID     string    `json:"taskId,omitempty"`
 	CreatedAt  time.Time `json:"createdAt"`
-	EndedAt    time.Time `json:"endedAt,omitzero"` // when it was consumed or retired
+	EndedAt    time.Time `json:"endedAt,omitzero"` // when it stopped being queued
+
+	Route     delivery.Route `json:"route,omitzero"`      // where it came from, if it did from outside
+	Untrusted bool           `json:"untrusted,omitempty"` // its text is somebody else's
+	NextTurn  bool           `json:"nextTurn,omitempty"`  // waits for the next turn or heartbeat, wakes nobody
+	TurnID    string         `json:"turnId,omitempty"`    // the last turn that showed it
+	Failures  int            `json:"failures,omitempty"`  // turns that showed it and failed
+	NotBefore time.Time      `json:"notBefore,omitzero"`  // after a failure: not shown again before
 }

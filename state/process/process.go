@@ -1,6 +1,10 @@
 package process
 
-import "time"
+import (
+	"time"
+
+	"claw/state/delivery"
+)
 
 // Phase is where a process is in its life. A phase only moves forward:
 // starting, running, then exited or lost (see CanMove).
@@ -112,8 +116,12 @@ type Process struct {
 	TaskID  string `json:"taskId,omitempty"`
 	EventID string `json:"eventId,omitempty"` // the completion event, queued in the same transaction as the end
 	Polled  bool   `json:"polled,omitempty"`  // a poll has shown the end
-	Removed bool   `json:"removed,omitempty"` // taken out of sight by remove; no event
-	Cleared bool   `json:"cleared,omitempty"` // taken out of sight by clear
+	// Origin is who is told about the end directly, without an agent
+	// (exec --notify); empty: the session is told.
+	Origin  delivery.Route `json:"requesterOrigin,omitzero"`
+	TurnID  string         `json:"turnId,omitempty"`  // it is an agent's argv: unlisted, without a task, its end is the turn's
+	Removed bool           `json:"removed,omitempty"` // taken out of sight by remove; no event
+	Cleared bool           `json:"cleared,omitempty"` // taken out of sight by clear
 }
 
 // Live tells a row whose command may still run as far as the ledger knows.

@@ -1,6 +1,10 @@
 package task
 
-import "time"
+import (
+	"time"
+
+	"claw/state/delivery"
+)
 
 // Runtime is what carries a task out.
 type Runtime string
@@ -72,5 +76,7 @@ type Task struct {
 	Error               string         `json:"error,omitempty"`
 	ProgressSummary     string         `json:"progressSummary,omitempty"`
 	TerminalSummary     string         `json:"terminalSummary,omitempty"`
+	RequesterOrigin     delivery.Route `json:"requesterOrigin,omitzero"`  // who is told directly
+	DeliveryID          string         `json:"deliveryId,omitempty"`      // of the message about its end
 	TerminalOutcome     string         `json:"terminalOutcome,omitempty"` // OutcomeSucceeded or OutcomeBlocked; empty while unknown
 }

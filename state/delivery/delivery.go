@@ -1,0 +1,82 @@
+package delivery
+
+import "time"
+
+// Route is where a message goes: a channel's name, and on it a recipient, an
+// account and a thread. Only Channel is always needed; what is empty is the
+// channel's own default.
+type Route struct {
+	Channel string `json:"channel,omitempty"`
+	To      string `json:"to,omitempty"`
+	Account string `json:"accountId,omitempty"`
+	Thread  string `json:"threadId,omitempty"`
+}
+
+// IsZero tells a route to nowhere.
+func (r Route) IsZero() bool { return r == Route{} }
+
+// State is where a delivery stands; it never changes the execution's.
+type State string
+
+// The states. Pending and Sending are live, the others are ends, except that a
+// person may retry Failed and Unknown.
+const (
+	Pending   State = "pending"   // the intent is written, nothing has been sent
+	Sending   State = "sending"   // an attempt was begun; if its sender is dead the outcome is not known
+	Delivered State = "delivered" // there is a receipt
+	Failed    State = "failed"    // a dead letter: permanent, or out of attempts
+	Unknown   State = "unknown"   // it may or may not have arrived; never sent again by itself
+	Dismissed State = "dismissed" // a person has settled it
+)
+
+// Source says what a message is about, for whoever lists messages.
+type Source struct {
+	Kind       string `json:"kind"`                 // "exec", "heartbeat", "task", "turn", "check", "test"
+	Name       string `json:"name,omitempty"`       // slug, check or agent, for reading
+	SessionKey string `json:"sessionKey,omitempty"` //
+	TurnID     string `json:"turnId,omitempty"`
+	TaskID     string `json:"taskId,omitempty"`
+	EventID    string `json:"eventId,omitempty"`
+}
+
+// Delivery is one row of ledgers/deliveries.jsonl, keyed by ID.
+type Delivery struct {
+	ID             string `json:"id"`             // ULID
+	IdempotencyKey string `json:"idempotencyKey"` // the same for every attempt, also by hand
+	Route          Route  `json:"route"`
+	Text           string `json:"text"`
+	Title          string `json:"title,omitempty"` // first line for channels that have one
+	Source         Source `json:"source"`
+
+	State         State     `json:"state"`
+	Attempts      int       `json:"attempts"`             // charged ones
+	Sender        Sender    `json:"sender,omitzero"`      // of the attempt that was begun
+	CreatedAt     time.Time `json:"createdAt"`            //
+	AttemptedAt   time.Time `json:"attemptedAt,omitzero"` // the last attempt's begin
+	NextAt        time.Time `json:"nextAt,omitzero"`      // not before; zero is at once
+	EndedAt       time.Time `json:"endedAt,omitzero"`
+	Error         string    `json:"error,omitempty"`
+	Receipt       string    `json:"receipt,omitempty"` // what the channel printed, capped
+	ReceiptAt     time.Time `json:"receiptAt,omitzero"`
+	DismissedNote string    `json:"dismissedNote,omitempty"`
+}
+
+// Sender is the program that began an attempt: boot, pid and start stamp, as
+// process.Identity.
+type Sender struct {
+	Boot  string `json:"boot"`
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+}
+
+// Message is one row of ledgers/inbox.jsonl, keyed by the ID of its delivery:
+// writing it and the receipt is one transaction.
+type Message struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Title  string    `json:"title,omitempty"`
+	Text   string    `json:"text"`
+	To     string    `json:"to,omitempty"`
+	Source Source    `json:"source"`
+	ReadAt time.Time `json:"readAt,omitzero"`
+}
