@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/internal/ledger"
 	"claw/state/process"
+	"claw/state/session"
 	"claw/state/task"
 )
 
@@ -19,7 +21,10 @@ const (
 	keepProcesses = 50        // finished background processes
 	keepTasks     = 100       // finished tasks
 	keepEvents    = 100       // events that are no longer queued
-	keepFor       = time.Hour // finished tasks and events
+	keepTurns     = 100       // finished turns
+	keepSent      = 100       // deliveries that arrived, or that a person has dismissed
+	keepRead      = 100       // inbox messages that have been read
+	keepFor       = time.Hour // all of these but processes
 )
 
 // archivable picks the records of a ledger that may leave it for the archive.
@@ -32,6 +37,14 @@ func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
 		return pick(rows, keepTasks, func(t task.Task) (time.Time, verdict) { return judgeTask(t, now) })
 	case Events.name:
 		return pick(rows, keepEvents, func(e event.Event) (time.Time, verdict) { return judgeEvent(e, now) })
+	case Turns.name:
+		return pick(rows, keepTurns, func(t session.Turn) (time.Time, verdict) { return judge(t.Status.Ended(), t.EndedAt, now) })
+	case Deliveries.name:
+		return pick(rows, keepSent, func(d delivery.Delivery) (time.Time, verdict) {
+			return judge(d.State == delivery.Delivered || d.State == delivery.Dismissed, d.EndedAt, now)
+		})
+	case Inbox.name:
+		return pick(rows, keepRead, func(m delivery.Message) (time.Time, verdict) { return judge(!m.ReadAt.IsZero(), m.ReadAt, now) })
 	}
 	return nil
 }
@@ -66,10 +79,14 @@ func judgeTask(t task.Task, now time.Time) (ended time.Time, v verdict) {
 }
 
 func judgeEvent(e event.Event, now time.Time) (ended time.Time, v verdict) {
-	if e.State == event.Queued {
-		return e.EndedAt, stays
+	return judge(e.State != event.Queued, e.EndedAt, now)
+}
+
+func judge(done bool, ended, now time.Time) (time.Time, verdict) {
+	if !done {
+		return ended, stays
 	}
-	return e.EndedAt, aged(e.EndedAt, now)
+	return ended, aged(ended, now)
 }
 
 func aged(ended, now time.Time) verdict {

@@ -10,7 +10,6 @@ import (
 
 	"claw/cmd/claw/internal/config"
 	"claw/runner/control"
-	"claw/runner/retention"
 	"claw/runner/supervisor"
 	"claw/state"
 	"claw/state/process"
@@ -182,7 +181,7 @@ func baseExec(a *app, cfg *config.Config, agent, session string) control.Exec {
 		Agent: agent, Session: session, MaxOutput: t.MaxOutput, TTLMs: t.CleanupMs,
 		NotifyOnExit: t.NotifyOnExit, NotifyOnExitEmptySuccess: t.NotifyOnExitEmptySuccess,
 		PathPrepend: t.PathPrepend, OnLoss: t.OnSupervisorLoss, Stdin: supervisor.StdinNull,
-		Retain:  retention.Policy{Budget: cfg.State.OutputBudget, Keep: time.Duration(cfg.State.RetentionDays) * 24 * time.Hour},
+		Retain:  retainOf(cfg),
 		Environ: a.environ, Cwd: cwd,
 	}
 }

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"claw/cmd/claw/internal/config"
+	"claw/prompts"
+	"claw/runner"
+	"claw/runner/agent"
+	"claw/runner/deliver"
+	"claw/runner/heartbeat"
+	"claw/runner/retention"
+)
+
+// runner is everything that turns, deliveries and heartbeats need, by the
+// configuration as it is now. stdout is what the channel stdout writes to; nil
+// where there is no foreground.
+func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.store()
+	if err != nil {
+		return nil, err
+	}
+	places, err := config.Paths(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	environ := outsideTurn(a.environ)
+	retain := retainOf(cfg)
+	post := &deliver.Post{
+		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: environ, Stdout: stdout,
+	}
+	cwd, _ := os.Getwd()
+	turns := &agent.Turns{
+		Store: store, Clock: a.clock, Agent: func(name string) agent.Agent { return agentOf(cfg, name) },
+		Environ: environ, Cwd: cwd, Retain: retain, MaxOutput: cfg.Tools.Exec.MaxOutput, WakeOnExit: cfg.Wake.OnExit,
+	}
+	engine := &heartbeat.Engine{
+		Store: store, Clock: a.clock, Turns: turns, Post: post, Prompts: prompts.Load(filepath.Join(places.ConfigDir, "prompts")),
+		Settings: func(name string) heartbeat.Settings { return heartbeatOf(cfg, name) },
+		Agents:   agentNames(cfg), ConfigDir: places.ConfigDir, Environ: environ,
+		CronEnabled: cfg.Cron.Enabled, Seed: machineSeed(a.getenv("HOME"), cwd),
+	}
+	turns.OnEnd = engine.End
+	return &runner.Runner{
+		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
+	}, nil
+}
+
+func retainOf(cfg *config.Config) retention.Policy {
+	return retention.Policy{Budget: cfg.State.OutputBudget, Keep: time.Duration(cfg.State.RetentionDays) * 24 * time.Hour}
+}
+
+// outsideTurn is environ without what says that one is inside an agent's turn:
+// a tick that is started from within one acts for everybody.
+func outsideTurn(environ []string) []string {
+	kept := make([]string, 0, len(environ))
+	for _, kv := range environ {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "CLAW_AGENT", "CLAW_SESSION", "CLAW_TURN_ID", "CLAW_REASON", "CLAW_PROCESS_ID", "CLAW_PROCESS_RUN",
+			"OPENCLAW_AGENT", "OPENCLAW_SESSION", "OPENCLAW_TURN_ID", "OPENCLAW_SHELL":
+		default:
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// agentNames are the configured agents; main when there is none.
+func agentNames(cfg *config.Config) []string {
+	if names := cfg.Agents.Names(); len(names) > 0 {
+		return names
+	}
+	return []string{"main"}
+}
+
+func agentEntry(cfg *config.Config, name string) config.Agent {
+	if entry, ok := cfg.Agents.Entries[name]; ok {
+		return entry
+	}
+	return cfg.Agents.Defaults
+}
+
+func agentOf(cfg *config.Config, name string) agent.Agent {
+	e := agentEntry(cfg, name)
+	return agent.Agent{
+		Name: name, Command: e.Command, Recover: e.Recover, Model: e.Model, Timeout: time.Duration(e.TimeoutSeconds) * time.Second,
+		Env: e.Env, Workdir: e.Workdir, Context: e.Context, Hooks: e.BeforeAgentRun, AckMaxChars: int(e.Heartbeat.AckMaxChars),
+	}
+}
+
+func channelsOf(cfg *config.Config) map[string]deliver.Channel {
+	all := make(map[string]deliver.Channel, len(cfg.Channels.Entries))
+	for name, c := range cfg.Channels.Entries {
+		accounts := make(map[string]deliver.Account, len(c.Accounts))
+		for id, account := range c.Accounts {
+			accounts[id] = deliver.Account{To: account.To}
+		}
+		all[name] = deliver.Channel{
+			Name: name, Type: c.Type, Command: c.Command, Reconcile: c.Reconcile, Failure: c.Failure, To: c.To, URL: c.URL,
+			Timeout: time.Duration(c.TimeoutSeconds) * time.Second, Env: c.Env, Accounts: accounts,
+		}
+	}
+	return all
+}
+
+func heartbeatOf(cfg *config.Config, name string) heartbeat.Settings {
+	e := agentEntry(cfg, name)
+	h := e.Heartbeat
+	return heartbeat.Settings{
+		Agent: name, Enrolled: enrolled(cfg, name), Every: h.Every, Target: h.Target, To: h.To, AccountID: h.AccountID, Session: h.Session,
+		Model: h.Model, Prompt: h.Prompt, AckMaxChars: int(h.AckMaxChars), IsolatedSession: h.IsolatedSession, LightContext: h.LightContext,
+		SkipWhenBusy: h.SkipWhenBusy, Timeout: heartbeatTimeout(e), Gate: h.Gate,
+		Start: h.ActiveHours.Start, End: h.ActiveHours.End, Zone: h.ActiveHours.Timezone, UserZone: e.UserTimezone,
+		Workdir: e.Workdir, Embedded: len(e.Command) == 0,
+		Visible: func(channel, account string) heartbeat.Visibility { return visibility(cfg, channel, account) },
+	}
+}
+
+// enrolled: as soon as one agent has a heartbeat block of its own, only those
+// that have one run heartbeats (spec/heartbeat-automations.md 1.1).
+func enrolled(cfg *config.Config, name string) bool {
+	any := false
+	for _, e := range cfg.Agents.Entries {
+		any = any || e.HasHeartbeat
+	}
+	e, known := cfg.Agents.Entries[name]
+	switch {
+	case any:
+		return known && e.HasHeartbeat
+	case cfg.IsSet("agents.defaults.heartbeat.every"):
+		return true
+	}
+	return name == agentNames(cfg)[0] || name == "main"
+}
+
+// heartbeatTimeout: its own, else the agent's, else the smaller of ten minutes
+// and the interval.
+func heartbeatTimeout(e config.Agent) time.Duration {
+	switch {
+	case e.Heartbeat.TimeoutSeconds > 0:
+		return time.Duration(e.Heartbeat.TimeoutSeconds) * time.Second
+	case e.TimeoutSeconds > 0:
+		return time.Duration(e.TimeoutSeconds) * time.Second
+	}
+	return max(time.Second, min(10*time.Minute, e.Heartbeat.Every))
+}
+
+func visibility(cfg *config.Config, channel, account string) heartbeat.Visibility {
+	v := cfg.Channels.Heartbeat
+	if c, ok := cfg.Channels.Entries[channel]; ok {
+		v = c.Heartbeat
+		if acc, ok := c.Accounts[account]; ok {
+			v = acc.Heartbeat
+		}
+	}
+	return heartbeat.Visibility{Ok: v.ShowOk, Alerts: v.ShowAlerts, Indicator: v.UseIndicator}
+}
+
+// machineSeed is what spreads the phases of heartbeats: the machine's id, else
+// where claw runs.
+func machineSeed(home, cwd string) string {
+	if id, err := os.ReadFile("/etc/machine-id"); err == nil && len(id) > 1 {
+		return string(id[:len(id)-1])
+	}
+	return home + "\x00" + cwd
+}
