@@ -67,6 +67,7 @@ func setup(env *testscript.Env) error {
 		"XDG_STATE_HOME="+filepath.Join(env.WorkDir, "home", ".local", "state"),
 		"XDG_RUNTIME_DIR="+filepath.Join(env.WorkDir, "run"),
 		"CLAW_STATE_DIR="+filepath.Join(env.WorkDir, "state"),
+		"CLAW_WAKE_ON_EXIT=off", // a script that wants ticks says so
 		"SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8",
 	)
 	s := &script{t: env.T().(testing.TB), work: env.WorkDir, states: []string{filepath.Join(env.WorkDir, "state")}}

@@ -48,7 +48,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.env = []string{
 		"PATH=" + filepath.Dir(bin) + ":" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh", "LC_ALL=C.UTF-8",
-		"CLAW_STATE_DIR=" + w.state, "XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "TERM=xterm-256color",
+		"CLAW_STATE_DIR=" + w.state, "CLAW_WAKE_ON_EXIT=off", "XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "TERM=xterm-256color",
 		"PYENV_VERSION=" + os.Getenv("PYENV_VERSION"),
 	}
 	t.Cleanup(w.end)

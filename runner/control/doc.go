@@ -137,7 +137,7 @@ func unresolved(err error, absent string) error {
 
 func last(rows []process.Process) (process.Process, error) {
 	for _, p := range rows {
-		if p.Background {
+		if p.Background && p.TurnID == "" {
 			return p, nil
 		}
 	}

@@ -38,6 +38,7 @@ type Exec struct {
 	PathPrepend              []string
 	OnLoss                   string
 	Retain                   retention.Policy
+	Wake                     string // supervisor.Request.Wake
 	Background               bool
 
 	Environ []string // the caller's environment
@@ -85,6 +86,7 @@ func (e Exec) Request() (supervisor.Request, error) {
 	req := supervisor.Request{
 		Row: e.row(argv, dir), Path: path, Env: env,
 		Stdin: e.Stdin, Caller: e.Caller, Merged: e.Merged, OnLoss: e.OnLoss, Retain: e.Retain,
+		Wake: e.Wake, Undo: e.undo(env),
 	}
 	return req, nil
 }
@@ -154,6 +156,36 @@ func (e Exec) environment(dir string) []string {
 		path = proc.FallbackPATH
 	}
 	return set(env, "PATH", prepend(e.PathPrepend, path))
+}
+
+// undo is what env, the command's, has otherwise than the caller's: the
+// caller's values, by name.
+func (e Exec) undo(env []string) []string {
+	if e.Wake == "" {
+		return nil
+	}
+	theirs, ours := byName(e.Environ), byName(env)
+	var undo []string
+	for name := range ours {
+		if _, ok := theirs[name]; !ok {
+			undo = append(undo, name)
+		}
+	}
+	for name, kv := range theirs {
+		if ours[name] != kv {
+			undo = append(undo, kv)
+		}
+	}
+	return undo
+}
+
+func byName(env []string) map[string]string {
+	m := make(map[string]string, len(env))
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		m[name] = kv
+	}
+	return m
 }
 
 // prepend puts dirs in front of path and takes their later mentions out.

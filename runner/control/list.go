@@ -131,7 +131,7 @@ func listed(rows []process.Process, now time.Time, all bool) []process.Process {
 	keep := retained(rows, now)
 	for _, p := range rows {
 		switch {
-		case p.Removed || !p.Background:
+		case p.Removed || !p.Background || p.TurnID != "": // an agent's argv is its turn's business
 		case p.Live() || all || keep[p.ID]:
 			out = append(out, p)
 		}

@@ -237,9 +237,13 @@ func Promote(tx *state.Tx, id string) error {
 }
 
 // AddTask makes p a background process and writes its task; the caller writes
-// p in the same transaction.
+// p in the same transaction. The argv of an agent has no task: its turn is its
+// record.
 func AddTask(tx *state.Tx, p *process.Process) error {
 	p.Background, p.BackgroundedAt = true, tx.Now()
+	if p.TurnID != "" {
+		return nil
+	}
 	p.TaskID = newID(tx.Now())
 	return state.Tasks.Add(tx, p.TaskID, task.FromProcess(*p))
 }

@@ -38,6 +38,11 @@ type Request struct {
 	Merged bool     // stdout and stderr are one pipe: all counts as stdout, in the order it was written
 	OnLoss string   // "leave" (default) or "kill": what settling does to a command whose supervisor died
 	Retain retention.Policy
+	// Wake says who acts on the end, see package poke; empty is off. Undo are
+	// the caller's own values of variables that Env has otherwise, NAME=VALUE or
+	// NAME for one it did not have: a tick gets the caller's environment.
+	Wake string
+	Undo []string
 }
 
 // Spare is a supervisor process that has been started and waits for its
@@ -157,6 +162,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		StateDir: exact(store.Dir()), Row: row.Rec,
 		Path: exact(req.Path), Argv: req.Row.Argv, Dir: exact(req.Row.Cwd), Env: req.Env,
 		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Retain: req.Retain,
+		Wake: req.Wake, Undo: req.Undo,
 	}
 	spec.Row.Argv = nil // once is enough: it may be long
 	synced := make(chan error, 1)

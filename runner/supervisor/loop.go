@@ -224,6 +224,8 @@ func (s *supervisor) finish() int {
 	}
 	sweep := retention.Due(s.store, s.clock.Now())
 	s.lifeline.Close()
+	hit("released")
+	s.wake(row)
 	if !row.Background {
 		os.RemoveAll(s.dir) // a foreground result is never kept
 	}

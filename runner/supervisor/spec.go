@@ -20,6 +20,8 @@ type Spec struct {
 	Stdin    StdinMode        `json:"stdin"`
 	Merged   bool             `json:"merged,omitempty"`   // stdout and stderr are one pipe
 	Attached bool             `json:"attached,omitempty"` // the caller wants the output streamed until it detaches
+	Wake     string           `json:"wake,omitempty"`     // see Request.Wake
+	Undo     exacts           `json:"undo,omitempty"`     // see Request.Undo
 	Retain   retention.Policy `json:"retain"`
 }
 

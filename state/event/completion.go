@@ -32,6 +32,8 @@ func ShouldQueue(p process.Process) (ok bool, why string) {
 	switch {
 	case p.Live() || p.Exit == nil:
 		return false, "it has not ended"
+	case p.TurnID != "":
+		return false, "it is an agent's, and its end is the end of a turn"
 	case p.Removed:
 		return false, "it was removed"
 	case !p.Background:

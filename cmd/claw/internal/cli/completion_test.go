@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -61,7 +62,9 @@ var places = []struct {
 // world is a state with one process that runs and one that has ended.
 func world(t *testing.T) (env []string, replace *strings.Replacer) {
 	t.Helper()
-	env = environ(t, filepath.Join(t.TempDir(), "state"))
+	state := filepath.Join(t.TempDir(), "state")
+	env = environ(t, state)
+	t.Cleanup(func() { removed(t, state) })
 	run := func(args ...string) string {
 		cmd := exec.Command(filepath.Join(binary(t), "claw"), args...)
 		cmd.Env, cmd.Stderr = env, os.Stderr
@@ -87,6 +90,17 @@ func world(t *testing.T) (env []string, replace *strings.Replacer) {
 		t.Fatal(err)
 	}
 	return env, strings.NewReplacer("RUNNING", running, "ENDED", ended, "FILE", file, "FOLDER", folder, "NOWHERE", filepath.Join(folder, "none"))
+}
+
+// removed removes a state directory for good: a supervisor that has written the
+// end may still be sweeping there.
+func removed(t *testing.T, dir string) {
+	for deadline := time.Now().Add(30 * time.Second); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("%s: somebody keeps writing there", dir)
+			return
+		}
+	}
 }
 
 // question is a command line with the cursor behind its last word, which has

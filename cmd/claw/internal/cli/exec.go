@@ -181,7 +181,7 @@ func baseExec(a *app, cfg *config.Config, agent, session string) control.Exec {
 		Agent: agent, Session: session, MaxOutput: t.MaxOutput, TTLMs: t.CleanupMs,
 		NotifyOnExit: t.NotifyOnExit, NotifyOnExitEmptySuccess: t.NotifyOnExitEmptySuccess,
 		PathPrepend: t.PathPrepend, OnLoss: t.OnSupervisorLoss, Stdin: supervisor.StdinNull,
-		Retain:  retainOf(cfg),
+		Retain: retainOf(cfg), Wake: cfg.Wake.OnExit,
 		Environ: a.environ, Cwd: cwd,
 	}
 }

@@ -57,7 +57,7 @@ func environ(t *testing.T, stateDir string) []string {
 	t.Helper()
 	home := t.TempDir()
 	return []string{
-		"PATH=" + binary(t) + ":" + os.Getenv("PATH"), "HOME=" + home, "CLAW_STATE_DIR=" + stateDir, "TERM=xterm", "LC_ALL=C.UTF-8",
+		"PATH=" + binary(t) + ":" + os.Getenv("PATH"), "HOME=" + home, "CLAW_STATE_DIR=" + stateDir, "CLAW_WAKE_ON_EXIT=off", "TERM=xterm", "LC_ALL=C.UTF-8",
 		"XDG_CONFIG_HOME=" + home, "XDG_DATA_HOME=" + home, "XDG_RUNTIME_DIR=" + home,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"claw/cmd/claw/internal/config"
@@ -13,6 +12,7 @@ import (
 	"claw/runner/agent"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/poke"
 	"claw/runner/retention"
 )
 
@@ -32,7 +32,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	environ := outsideTurn(a.environ)
+	environ := poke.Outside(a.environ)
 	retain := retainOf(cfg)
 	post := &deliver.Post{
 		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: environ, Stdout: stdout,
@@ -56,21 +56,6 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 
 func retainOf(cfg *config.Config) retention.Policy {
 	return retention.Policy{Budget: cfg.State.OutputBudget, Keep: time.Duration(cfg.State.RetentionDays) * 24 * time.Hour}
-}
-
-// outsideTurn is environ without what says that one is inside an agent's turn:
-// a tick that is started from within one acts for everybody.
-func outsideTurn(environ []string) []string {
-	kept := make([]string, 0, len(environ))
-	for _, kv := range environ {
-		switch name, _, _ := strings.Cut(kv, "="); name {
-		case "CLAW_AGENT", "CLAW_SESSION", "CLAW_TURN_ID", "CLAW_REASON", "CLAW_PROCESS_ID", "CLAW_PROCESS_RUN",
-			"OPENCLAW_AGENT", "OPENCLAW_SESSION", "OPENCLAW_TURN_ID", "OPENCLAW_SHELL":
-		default:
-			kept = append(kept, kv)
-		}
-	}
-	return kept
 }
 
 // agentNames are the configured agents; main when there is none.

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"claw/state/process"
@@ -21,6 +21,7 @@ var variables = []variable{
 	{"BASH_PENDING_MAX_OUTPUT_CHARS", "tools.exec.pendingMaxOutputChars", false},
 	{"BASH_JOB_TTL_MS", "tools.exec.cleanupMs", true},
 	{"PROCESS_INPUT_WAIT_IDLE_MS", "tools.exec.inputWaitIdleMs", false},
+	{"WAKE_ON_EXIT", "wake.onExit", false},
 }
 
 // names are the spellings, strongest first.
@@ -55,19 +56,34 @@ func (c *Config) applyVariable(getenv func(string) string, v variable) {
 		if raw == "" {
 			continue
 		}
-		f := find(rootFields, v.key)
-		n, ok := process.Bounds{Min: f.min, Max: f.max}.Parse(raw)
-		if !ok {
+		if why := c.take(find(rootFields, v.key), raw); why != "" {
 			c.Warnings = append(c.Warnings, Warning{
 				Source: Source{Kind: FromEnv, Env: name}, Key: v.key,
-				Text: fmt.Sprintf("%s is not a whole number; ignored", quote(raw)),
+				Text: quote(raw) + " is " + why + "; ignored",
 			})
 			continue
 		}
-		*f.at(c).(*int64) = n
 		c.setOrigin(origin{key: v.key, env: name})
 		return
 	}
+}
+
+// take sets a field from the environment, or says what the value is not.
+func (c *Config) take(f *field[Config], raw string) (why string) {
+	switch at := f.at(c).(type) {
+	case *int64:
+		n, ok := process.Bounds{Min: f.min, Max: f.max}.Parse(raw)
+		if !ok {
+			return "not a whole number"
+		}
+		*at = n
+	case *string:
+		if !slices.Contains(f.oneOf, raw) {
+			return "not one of " + strings.Join(f.oneOf, ", ")
+		}
+		*at = raw
+	}
+	return ""
 }
 
 // VariableDoc is one environment setting for the manual.
