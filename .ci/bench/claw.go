@@ -21,7 +21,7 @@ type instance struct {
 
 func (b *bench) instance() instance {
 	dir := b.sub("claw") + "/state"
-	return instance{b: b, dir: dir, env: []string{"CLAW_STATE_DIR=" + dir, "CLAW_WAKE_ON_EXIT=off"}}
+	return instance{b: b, dir: dir, env: []string{"CLAW_STATE_DIR=" + dir}}
 }
 
 // run is the time a command of claw takes, in ms.
