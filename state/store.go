@@ -84,7 +84,13 @@ func (s *Store) FS() FS { return s.dir.FS }
 // ProcessDir is where one process keeps its output and its life-line,
 // <dir>/processes/ID. It need not exist.
 func (s *Store) ProcessDir(id string) string {
-	return filepath.Join(s.dir.Path, ledger.ProcessesName, id)
+	return ProcessDir(s.dir.Path, id)
+}
+
+// ProcessDir is Store.ProcessDir for a state directory that is not open; with
+// an empty id it is the folder of all of them.
+func ProcessDir(dir, id string) string {
+	return filepath.Join(dir, ledger.ProcessesName, id)
 }
 
 // MakeProcessDir makes the directory of a process, 0700, where an Update would

@@ -102,7 +102,7 @@ func (r *Report) abandoned(ctx context.Context, store *state.Store, fix bool) er
 // strays shows folders of processes that no row knows: an exec that died
 // before its claim was written leaves one.
 func (r *Report) strays(store *state.Store, fix bool) error {
-	entries, err := os.ReadDir(filepath.Join(store.Dir(), "processes"))
+	entries, err := os.ReadDir(store.ProcessDir(""))
 	if os.IsNotExist(err) {
 		return nil
 	}

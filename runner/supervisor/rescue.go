@@ -18,6 +18,7 @@ import (
 	"claw/runner/internal/proc"
 	"claw/runner/internal/pty"
 	"claw/runner/output"
+	"claw/state"
 	"claw/state/process"
 )
 
@@ -267,7 +268,7 @@ func (h handover) supervisor() *supervisor {
 		requests: make(chan request),
 		warnings: h.Warnings, announced: h.Announced,
 	}
-	s.dir = string(h.Spec.StateDir) + "/processes/" + s.id
+	s.dir = state.ProcessDir(string(h.Spec.StateDir), s.id)
 	if h.LeftMs > 0 {
 		s.deadline = s.clock.Elapsed() + time.Duration(h.LeftMs)*time.Millisecond
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"claw/cmd/claw/internal/output"
 	"claw/runner/recovery"
 )
@@ -43,12 +45,33 @@ func (c *doctorCmd) Run(a *app) error {
 	if err := a.io.Table(t); err != nil {
 		return err
 	}
-	for _, f := range report.Findings {
-		if f.Hint != "" {
-			a.io.Note(f.Where + ": " + f.Hint)
-		}
+	for _, line := range remedies(report.Findings) {
+		a.io.Note(line)
 	}
 	return doctorCode(report)
+}
+
+// remedies are the hints, each once, with where it holds.
+func remedies(findings []recovery.Finding) []string {
+	var order []string
+	where := map[string][]string{}
+	for _, f := range findings {
+		if f.Hint == "" {
+			continue
+		}
+		if where[f.Hint] == nil {
+			order = append(order, f.Hint)
+		}
+		where[f.Hint] = append(where[f.Hint], f.Where)
+	}
+	lines := make([]string, len(order))
+	for i, hint := range order {
+		lines[i] = where[hint][0] + ": " + hint
+		if more := len(where[hint]) - 1; more > 0 {
+			lines[i] = fmt.Sprintf("%s and %d more: %s", where[hint][0], more, hint)
+		}
+	}
+	return lines
 }
 
 func doctorCode(r recovery.Report) error {

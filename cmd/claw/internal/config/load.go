@@ -14,7 +14,7 @@ const maxFile = 1 << 20
 
 // Load gives the configuration: the file that Paths names over the environment
 // over the defaults. getenv is os.Getenv or a stand-in. A missing file is no
-// error; what is wrong with a file is an *Error.
+// error unless CLAW_CONFIG names it; what is wrong with a file is an *Error.
 func Load(getenv func(string) string) (*Config, error) {
 	c := defaults()
 	name, from, err := file(getenv)
@@ -32,9 +32,8 @@ func Load(getenv func(string) string) (*Config, error) {
 			return nil, err
 		}
 	case from == "CLAW_CONFIG":
-		c.Warnings = append(c.Warnings, Warning{
-			Source: Source{Kind: FromEnv, Env: from}, Key: name, Text: "there is no such file; the defaults are used",
-		})
+		// The defaults would quietly run other agents than the ones it names.
+		return nil, fileError(name, "there is no such file, and CLAW_CONFIG names it", "unset CLAW_CONFIG to use the defaults, or name a file that is there")
 	}
 	c.applyEnv(getenv)
 	return c, nil
