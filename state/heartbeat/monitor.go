@@ -15,9 +15,12 @@ type Monitor struct {
 	PhaseMs    int64  `json:"anchorMs"`
 	Hours      string `json:"activeHours,omitempty"` // as converged, to see a change: "09:00-22:00 Europe/Berlin"
 
-	NextDue time.Time   `json:"nextDue,omitzero"`
-	Starts  []time.Time `json:"starts,omitempty"` // of runs, at most 6, oldest first
-	Last    *Event      `json:"last,omitempty"`
+	NextDue time.Time `json:"nextDue,omitzero"`
+	// CheckedAt is the start of the last periodic check: other turns put the
+	// next one off, by at most one interval.
+	CheckedAt time.Time   `json:"lastCheckAt,omitzero"`
+	Starts    []time.Time `json:"starts,omitempty"` // of runs, at most 6, oldest first
+	Last      *Event      `json:"last,omitempty"`
 	// What was last sent, for the duplicate rule of 24 h. SentAt is the run's start.
 	SentText string               `json:"lastHeartbeatText,omitempty"`
 	SentAt   time.Time            `json:"lastHeartbeatSentAt,omitzero"`

@@ -66,6 +66,13 @@ type Turn struct {
 	// Failures are the failed completions shown, one notice each: an
 	// acknowledgement never swallows them.
 	Failures []string `json:"failures,omitempty"`
+	// Alerts are what checks of heartbeat.d said, one text each: they are sent
+	// as they are when the agent fails.
+	Alerts []string `json:"alerts,omitempty"`
+	Checks int      `json:"checks,omitempty"` // of heartbeat.d that ran
+	// Title and Source are those of a delivery of the reply.
+	Title  string          `json:"title,omitempty"`
+	Source delivery.Source `json:"source,omitzero"`
 	// Tasks are the names of the periodic tasks (tasks: block) in Message.
 	Tasks []string `json:"tasks,omitempty"`
 	Quiet bool     `json:"quiet,omitempty"` // the reply may be an acknowledgement (every wake)
