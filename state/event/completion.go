@@ -73,7 +73,27 @@ func Completion(id string, p process.Process, now time.Time) Event {
 		ProcessID:  p.ID,
 		TaskID:     p.TaskID,
 		CreatedAt:  now,
+		Command:    p.Command,
+		Name:       p.Label,
+		DurationMs: durationMs(p),
+		Outcome:    process.TaskStatus(p),
+		Cause:      cause(p.Exit),
 	}
+}
+
+// durationMs is how long a process that ended ran; one that never ran, 0.
+func durationMs(p process.Process) int64 {
+	if p.StartedAt.IsZero() || p.EndedAt.Before(p.StartedAt) {
+		return 0
+	}
+	return p.EndedAt.Sub(p.StartedAt).Milliseconds()
+}
+
+func cause(e *process.Exit) string {
+	if e == nil {
+		return ""
+	}
+	return e.Error
 }
 
 // ContextKey is what completions of one process are known by in the queue.

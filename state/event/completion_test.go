@@ -137,10 +137,12 @@ func TestCompletion(t *testing.T) {
 	now := time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC)
 	p := ended(success)
 	p.Tail = "one\ntwo\n"
+	p.Command, p.Label = "./train.sh --fast", "training"
+	p.StartedAt, p.EndedAt = now.Add(-100*time.Second), now.Add(-9500*time.Millisecond)
 	want := event.Event{
 		ID: "01JE8A0000000000000000000E", State: event.Queued, Kind: "exec", SessionKey: "agent:main:main", Agent: "main",
 		ContextKey: "exec:tide-orbit", Text: "Exec completed (tide-orbit, code 0) :: one two", Details: "one\ntwo",
-		ProcessID: p.ID, TaskID: p.TaskID, CreatedAt: now,
+		ProcessID: p.ID, TaskID: p.TaskID, CreatedAt: now, Command: "./train.sh --fast", Name: "training", DurationMs: 90_500, Outcome: "succeeded",
 	}
 	got := event.Completion(want.ID, p, now)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -44,4 +44,11 @@ type Event struct {
 	TurnID    string         `json:"turnId,omitempty"`    // the last turn that showed it
 	Failures  int            `json:"failures,omitempty"`  // turns that showed it and failed
 	NotBefore time.Time      `json:"notBefore,omitzero"`  // after a failure: not shown again before
+
+	// Of the command that ended, for Notice.
+	Command    string `json:"command,omitempty"`    // for reading, as in the process's row
+	Name       string `json:"name,omitempty"`       // the name it was given, --name
+	DurationMs int64  `json:"durationMs,omitempty"` // how long it ran; 0 not known
+	Outcome    string `json:"outcome,omitempty"`    // in the words of the task ledger, see process.TaskStatus
+	Cause      string `json:"cause,omitempty"`      // one sentence: why it could not start, or what was lost
 }
