@@ -65,13 +65,16 @@ func Parse(key string) (Key, error) {
 	if why := unfit(key); why != "" {
 		return Key{}, &KeyError{key, why, "give a short printable name, such as session:notes"}
 	}
-	if base, ok := cutSuffixFold(key, isolatedSuffix); ok {
-		if k, ok := shape(base); ok {
-			k.Isolated = true
-			return k, nil
+	base, isolated := key, false
+	for {
+		shorter, ok := cutSuffixFold(base, isolatedSuffix)
+		if _, fits := shape(shorter); !ok || !fits {
+			break
 		}
+		base, isolated = shorter, true
 	}
-	if k, ok := shape(key); ok {
+	if k, ok := shape(base); ok {
+		k.Isolated = isolated
 		return k, nil
 	}
 	return Key{}, &KeyError{key, "has no known shape", "keys look like agent:NAME:main, session:NAME, cron:JOB or hook:NAME"}
