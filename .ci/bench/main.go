@@ -17,7 +17,7 @@
 // The same machine drifts by a factor of two within minutes, its disk by ten.
 // So a number of claw means something only beside others of the same run:
 // every round measures each contestant once, in rotating order, and the table
-// has medians and their ratio. The bars are those of issue 2 section 7, for a
+// has medians and their ratio. The bars are those of issues 2 and 3, section 7, for a
 // quiet machine with two cores. Before each measure the bench waits a while
 // for the machine to be idle; how busy it was is in the last column.
 //
@@ -38,6 +38,14 @@
 //	writers        16 processes, each one durable transaction after the other
 //	               on one directory; floor: append and fdatasync, after and
 //	               within a flock
+//	wake           from the last instruction of a command to the first of the
+//	               agent that is told: with a runner, and with nothing, where
+//	               the supervisor starts a tick; beside the latter, from
+//	               starting a tick by hand to the agent
+//	tick           a tick that finds nothing to do, with 100,000 finished tasks
+//	               and 1,000 sessions beside an empty directory
+//	backlog        1,000 events for one session, twenty a turn, beside 200
+//	runner         an idle runner, beside cron and supercronic
 //
 // The histories are written through package state and come to rest in the
 // archive, as they would by themselves; the last ten processes are recent and
@@ -79,6 +87,10 @@ var measures = []measure{
 	{"idle", idle},
 	{"wait", wait},
 	{"writers", writers},
+	{"wake", wake},
+	{"tick", tick},
+	{"backlog", backlog},
+	{"runner", runnerIdle},
 }
 
 func main() {
