@@ -1,0 +1,3 @@
+package wake
+
+const instances = "fs.inotify.max_user_instances"
