@@ -46,6 +46,7 @@ type Delivery struct {
 	Route          Route  `json:"route"`
 	Text           string `json:"text"`
 	Title          string `json:"title,omitempty"` // first line for channels that have one
+	Body           string `json:"body,omitempty"`  // what stands under Title where both are shown; empty: Text
 	Source         Source `json:"source"`
 
 	State         State     `json:"state"`
@@ -58,7 +59,19 @@ type Delivery struct {
 	Error         string    `json:"error,omitempty"`
 	Receipt       string    `json:"receipt,omitempty"` // what the channel printed, capped
 	ReceiptAt     time.Time `json:"receiptAt,omitzero"`
+	Asked         int       `json:"asked,omitempty"` // how often the channel was asked about an unknown outcome
 	DismissedNote string    `json:"dismissedNote,omitempty"`
+	RetriedAt     time.Time `json:"retriedAt,omitzero"` // when a person last asked for it again
+}
+
+// Under is what stands under the title, where it is shown.
+func (d Delivery) Under() string { return under(d.Title, d.Body, d.Text) }
+
+func under(title, body, text string) string {
+	if title != "" && body != "" {
+		return body
+	}
+	return text
 }
 
 // Sender is the program that began an attempt: boot, pid and start stamp, as
@@ -76,7 +89,11 @@ type Message struct {
 	At     time.Time `json:"at"`
 	Title  string    `json:"title,omitempty"`
 	Text   string    `json:"text"`
+	Body   string    `json:"body,omitempty"` // see Delivery
 	To     string    `json:"to,omitempty"`
 	Source Source    `json:"source"`
 	ReadAt time.Time `json:"readAt,omitzero"`
 }
+
+// Under is what stands under the title, where it is shown.
+func (m Message) Under() string { return under(m.Title, m.Body, m.Text) }
