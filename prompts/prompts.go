@@ -1,18 +1,9 @@
 package prompts
 
-// Set is the texts in use: the embedded ones, or those of a folder over them.
-type Set struct {
-	dir string
-}
-
-// Default is the embedded texts.
-func Default() *Set { return &Set{} }
-
-// Load is the embedded texts with the files of dir (NAME.txt) over them. A
-// missing folder is no error. A file is read when it is first needed; one that
-// cannot be read, or lacks a placeholder that carries the content, is an error
-// then, never silently the default.
-func Load(dir string) *Set { return &Set{dir: dir} }
+import (
+	"strconv"
+	"strings"
+)
 
 // Exec is what the prompt about ended commands is made of;
 // spec/exec-process.md 5.2.
@@ -23,42 +14,133 @@ type Exec struct {
 	Waiting    int      // events that the next turn will show
 }
 
-// Exec is the text that follows the marker and a blank line.
-func (s *Set) Exec(e Exec) (string, error) { return "", nil }
-
-// Cron is a reminder's text.
-type Cron struct {
-	Texts   []string
-	Deliver bool
-	Waiting int
+// Exec is the text that follows the marker and a blank line. Without delivery
+// the details are shown all the same, with the words of seed 000; without
+// details an acknowledgement is asked for.
+func (s *Set) Exec(e Exec) (string, error) {
+	return s.about("exec", body{joined(e.Details, "\n"), e.Deliver, e.Structured, e.Waiting})
 }
 
-// Cron is the text that follows the marker and a blank line.
-func (s *Set) Cron(c Cron) (string, error) { return "", nil }
+// Cron is a reminder's text; spec/exec-process.md 5.2.
+type Cron struct {
+	Texts      []string // see event.Reminders
+	Deliver    bool
+	Structured bool
+	Waiting    int
+}
+
+// Cron is the text that follows the marker and a blank line. Without texts an
+// acknowledgement is asked for.
+func (s *Set) Cron(c Cron) (string, error) {
+	return s.about("cron", body{joined(c.Texts, "\n\n"), c.Deliver, c.Structured, c.Waiting})
+}
 
 // Event is other events of a session.
 type Event struct {
-	Lines   []string // rendered, "System: [time] text"
-	Deliver bool
-	Waiting int
+	Lines      []string // rendered, "System: [time] text"
+	Deliver    bool
+	Structured bool
+	Waiting    int
 }
 
 // Event is the text that follows the marker and a blank line.
-func (s *Set) Event(e Event) (string, error) { return "", nil }
-
-// Heartbeat is the periodic check;
-// spec/heartbeat-automations.md 1.1, 1.9-1.12.
-type Heartbeat struct {
-	Prompt   string   // the configured one; empty: the embedded default (generation B)
-	Scratch  string   // the monitor's scratch
-	File     string   // content of HEARTBEAT.md, outside its tasks: block
-	FilePath string   // its absolute path, named when the prompt mentions HEARTBEAT.md
-	Tasks    []string // "NAME: PROMPT" of the due ones; they are the prompt then
-	Checks   []string // output of the checks that have something to say
-	Lines    []string // other events, rendered
-	Now      string   // the current time in the user's zone, as a line
-	Waiting  int
+func (s *Set) Event(e Event) (string, error) {
+	return s.about("event", body{joined(e.Lines, "\n"), e.Deliver, e.Structured, e.Waiting})
 }
 
-// Heartbeat is the text that follows the marker and a blank line.
-func (s *Set) Heartbeat(h Heartbeat) (string, error) { return "", nil }
+// body is what the prompts about events have in common.
+type body struct {
+	details    string
+	deliver    bool
+	structured bool
+	waiting    int
+}
+
+// about makes the prompt name, name-internal or name-empty.
+func (s *Set) about(name string, b body) (string, error) {
+	switch {
+	case b.details == "" && name != "event":
+		name += "-empty"
+	case !b.deliver:
+		name += "-internal"
+	}
+	ack, err := s.ack(b.structured)
+	if err != nil {
+		return "", err
+	}
+	text, err := s.fill(name, "{details}", b.details, "{ack}", ack)
+	if err != nil {
+		return "", err
+	}
+	return s.withWaiting(text, b.waiting)
+}
+
+func (s *Set) ack(structured bool) (string, error) {
+	if structured {
+		return s.fill("ack-respond")
+	}
+	return s.fill("ack")
+}
+
+func (s *Set) withWaiting(text string, waiting int) (string, error) {
+	if waiting <= 0 {
+		return text, nil
+	}
+	line, err := s.fill("waiting", "{count}", strconv.Itoa(waiting))
+	return text + "\n\n" + line, err
+}
+
+// fill is a text with its placeholders replaced, all at once: what is filled
+// in is never looked at again.
+func (s *Set) fill(name string, pairs ...string) (string, error) {
+	text, _, err := s.Text(name)
+	if err != nil {
+		return "", err
+	}
+	return strings.NewReplacer(pairs...).Replace(text), nil
+}
+
+// joined is what is not blank, trimmed at line ends only.
+func joined(texts []string, sep string) string {
+	var kept []string
+	for _, t := range texts {
+		if t = strings.Trim(t, "\r\n"); strings.TrimSpace(t) != "" {
+			kept = append(kept, t)
+		}
+	}
+	return strings.Join(kept, sep)
+}
+
+// Recovery is a turn that was cut off; spec/tasks-recovery.md 4.5.
+type Recovery struct {
+	Message string // what the agent had been told
+	Reply   string // what it had answered, when that was not delivered
+}
+
+// Recovery is what the agent is told to go on; with a reply it is to repeat
+// that, and not the work.
+func (s *Set) Recovery(r Recovery) (string, error) {
+	if strings.TrimSpace(r.Reply) != "" {
+		return s.fill("recovery-reply", "{details}", r.Reply)
+	}
+	return s.fill("recovery", "{details}", r.Message)
+}
+
+// Hook is the message of a turn that came from outside. content is wrapped
+// already (spec/tasks-recovery.md 5.5).
+func (s *Set) Hook(content string) (string, error) {
+	return s.fill("hook", "{details}", content)
+}
+
+// The notices to a person.
+const (
+	NoticeRelayed = "notice-relayed" // events whose turns kept failing
+	NoticeLost    = "notice-lost"    // events of a turn of which nobody knows what it did
+	NoticeResend  = "notice-resend"  // a message whose turn cannot be continued
+)
+
+// Notice is what a person is told about an agent, in one of the texts above;
+// texts are event.Notice of each event.
+func (s *Set) Notice(name, agent string, texts []string) (string, error) {
+	return s.fill(name, "{agent}", agent, "{details}", joined(texts, "\n\n"))
+}
