@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -14,6 +14,11 @@ import (
 )
 
 // Agent is a configured argv; design.md section 5.
+//
+// In each word of Command and Recover these are filled in, and the word stays
+// one word: {session} the id of the transcript (it changes with `claw sessions
+// new`), {sessionKey} the key, {model} the model, {tools} "read-only" in a
+// recovery turn and "all" in any other.
 type Agent struct {
 	Name    string
 	Command []string // empty: the embedded agent
@@ -41,6 +46,9 @@ type Turns struct {
 	// WakeOnExit is passed on to the supervisors of agents, see
 	// supervisor.Request.Wake.
 	WakeOnExit string
+	// OnLoss is tools.exec.onSupervisorLoss: "kill" ends an argv whose
+	// supervisor died, anything else leaves it.
+	OnLoss string
 	// OnEnd adds to the transaction that ends a turn whatever follows from it:
 	// consumed events, a delivery, the monitor's row. It may change t. reply is
 	// whole up to session.MaxTranscriptReply. It is called exactly once for
@@ -69,8 +77,19 @@ type Request struct {
 	Answer *string
 	// Wait is how long to wait for the lane; 0 does not wait, less is for ever.
 	Wait time.Duration
-	// Stderr gets the agent's stderr as it comes; nil: it is only kept.
-	Stderr io.Writer
+	// Waiting is told, once, who holds the lane when it has to be waited for.
+	Waiting func(holder string)
+	// Stdout and Stderr get what the agent writes, byte for byte as it comes;
+	// nil: it is only kept. A writer that fails is not written to again; the
+	// turn goes on.
+	Stdout, Stderr io.Writer
+	// Stop ends the agent, TERM first, when it is closed; the turn ends as
+	// failed and its session as killed. Nil: never.
+	Stop <-chan struct{}
+	// Drain puts the session's ordinary queued events (neither completions nor
+	// reminders) in front of Message as "System:" lines, read in the admission's
+	// transaction, and adds them to EventIDs.
+	Drain bool
 	// Admit adds to the admission's transaction, and refuses the turn when it
 	// fails: nothing has then happened. It may run more than once.
 	Admit func(tx *state.Tx, t *session.Turn) error
@@ -95,22 +114,14 @@ func (e *BusyError) Error() string {
 // ErrNoAgent: the embedded agent has no answer to what a person writes.
 var ErrNoAgent = errors.New("no agent is configured")
 
-// Run carries a turn out and returns it when it has ended, however it ended.
-// An error means that no turn was admitted, or (ctx) that it goes on without
-// this caller.
-func (r *Turns) Run(ctx context.Context, req Request) (Result, error) {
-	return Result{}, errors.New("not implemented")
+// TooLongError refuses a message that no turn can hold.
+type TooLongError struct{ Bytes int }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("the message has %d bytes; a turn takes at most %d", e.Bytes, session.MaxMessage)
 }
 
-// Settle ends every turn that nobody waits for any more and whose argv has
-// ended, or never began. It returns what it ended. Turns whose argv still runs
-// are left alone and listed in going.
-func (r *Turns) Settle(ctx context.Context) (ended []Result, going []session.Turn, err error) {
-	return nil, nil, nil
-}
-
-// Lane tells whether the lane of a session is held, and whether somebody waits
-// for it, without waiting and without writing.
-func Lane(store *state.Store, sessionKey string) (held, queued bool, err error) {
-	return false, false, nil
+// Remedy says how to hand over more than that.
+func (e *TooLongError) Remedy() string {
+	return "put it into a file and tell the agent where it is"
 }

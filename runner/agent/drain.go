@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claw/state"
+	"claw/state/event"
+	"claw/state/session"
+)
+
+// drain puts the ordinary queued events of the session in front of what
+// somebody wrote, oldest first, as far as they fit (spec/exec-process.md 4.3).
+// They are consumed when the turn succeeds.
+func drain(tx *state.Tx, t *session.Turn) error {
+	rows, err := state.Events.All(tx)
+	if err != nil {
+		return err
+	}
+	var queued []event.Event
+	for _, row := range rows {
+		if row.Rec.SessionKey == t.SessionKey {
+			queued = append(queued, row.Rec)
+		}
+	}
+	shown, waiting := event.Show(event.Ready(queued, tx.Now()), t.Kind, event.MaxShown)
+	var before strings.Builder
+	ids := t.EventIDs[:len(t.EventIDs):len(t.EventIDs)] // this may run again
+	for i, e := range shown {
+		line := event.Line(e, time.Local) + "\n"
+		if before.Len()+len(line)+len(t.Message) > session.MaxMessage-200 {
+			waiting += len(shown) - i
+			break
+		}
+		before.WriteString(line)
+		ids = append(ids, e.ID)
+	}
+	if waiting > 0 {
+		fmt.Fprintf(&before, "System: %d more events wait for the next turn.\n", waiting)
+	}
+	if before.Len() > 0 {
+		t.Message, t.EventIDs = before.String()+"\n"+t.Message, ids
+	}
+	return nil
+}
