@@ -25,9 +25,9 @@ func Marker(kind Kind) string {
 	return MarkerEvent
 }
 
-// Message is the whole message of a turn: the marker of its kind, a blank line
+// Compose is the whole message of a turn: the marker of its kind, a blank line
 // and the text. What a person wrote is told as it is.
-func Message(kind Kind, text string) string {
+func Compose(kind Kind, text string) string {
 	if marker := Marker(kind); marker != "" {
 		return marker + "\n\n" + text
 	}
