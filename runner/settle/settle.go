@@ -46,11 +46,7 @@ func Conclude(tx *state.Tx, id string, end End) (process.Process, error) {
 	exit := end.Exit
 	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, end.At
 	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
-	// The event comes first: the task says what became of telling the session.
-	if err := queueEvent(tx, &p, end.Shown); err != nil {
-		return p, err
-	}
-	if err := finishTask(tx, p); err != nil {
+	if err := finish(tx, &p, end.Shown); err != nil {
 		return p, err
 	}
 	return p, state.Processes.Put(tx, id, row.Rev, p)
@@ -68,28 +64,10 @@ func Unclaimed(tx *state.Tx, id string) (process.Process, error) {
 	if err := AddTask(tx, &p); err != nil {
 		return p, err
 	}
-	if err := queueEvent(tx, &p, false); err != nil {
-		return p, err
-	}
-	if err := finishTask(tx, p); err != nil {
+	if err := finish(tx, &p, false); err != nil {
 		return p, err
 	}
 	return p, state.Processes.Put(tx, id, row.Rev, p)
-}
-
-func finishTask(tx *state.Tx, p process.Process) error {
-	if p.TaskID == "" {
-		return nil
-	}
-	row, ok, err := state.Tasks.Get(tx, p.TaskID)
-	if err != nil || !ok {
-		return err
-	}
-	done, err := task.Finish(row.Rec, p)
-	if err != nil {
-		return nil // already terminal: a task's first end stands
-	}
-	return state.Tasks.Put(tx, row.ID, row.Rev, done)
 }
 
 func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {

@@ -18,8 +18,9 @@ const (
 
 // FromProcess is the row of a backgrounded process, which must have its TaskID
 // already: runtime cli, kind exec, silent because the completion event tells
-// its session. A process of no session is a system task with nobody to tell.
-// A process that has ended gives a finished row.
+// its session. With an origin (exec --notify) it is done_only and tells that
+// one. A process of neither session nor origin is a system task with nobody to
+// tell. A process that has ended gives a finished row.
 func FromProcess(p process.Process) Task {
 	created := p.BackgroundedAt
 	if created.IsZero() {
@@ -39,6 +40,10 @@ func FromProcess(p process.Process) Task {
 		NotifyPolicy:        Silent,
 		CreatedAt:           created,
 		StartedAt:           p.StartedAt,
+		RequesterOrigin:     p.Origin,
+	}
+	if !p.Origin.IsZero() {
+		t.NotifyPolicy, t.DeliveryStatus = DoneOnly, DeliveryPending
 	}
 	// The only error is a session task without an owner; the scope is derived here.
 	t, _ = New(t, created)
@@ -70,7 +75,7 @@ func Finish(t Task, p process.Process) (Task, error) {
 	}
 	t.Error, t.TerminalOutcome = failure(to, p), ""
 	t.TerminalSummary = process.Elide(lastLine(p.Tail), process.CommandWidth)
-	t.DeliveryStatus = told(t.DeliveryStatus, p)
+	t.DeliveryStatus = told(t, p)
 	if t.CleanupAfter.IsZero() {
 		t.CleanupAfter = CleanupAfter(t)
 	}
@@ -91,16 +96,17 @@ func failure(s Status, p process.Process) string {
 	return sentence
 }
 
-// told is what the end did to the delivery: an event of the session, or
-// nothing that anybody will still do.
-func told(d DeliveryStatus, p process.Process) DeliveryStatus {
+// told is what the end did to the delivery: an event of the session; still
+// pending where somebody is told directly; or nothing that anybody will do.
+func told(t Task, p process.Process) DeliveryStatus {
+	direct := !p.Removed && Route(t).Via == ViaDirect
 	switch {
 	case p.EventID != "":
 		return DeliverySessionQueued
-	case d == DeliveryPending:
+	case t.DeliveryStatus == DeliveryPending && !direct:
 		return DeliveryNotApplicable
 	}
-	return d
+	return t.DeliveryStatus
 }
 
 // lastLine is the last line with something on it.

@@ -61,7 +61,8 @@ type Task struct {
 	Slug                string         `json:"slug,omitempty"`  // the process's slug, for people
 	RequesterSessionKey string         `json:"requesterSessionKey"`
 	OwnerKey            string         `json:"ownerKey"`
-	ScopeKind           string         `json:"scopeKind"` // ScopeSession or ScopeSystem
+	ChildSessionKey     string         `json:"childSessionKey,omitempty"` // where the work runs
+	ScopeKind           string         `json:"scopeKind"`                 // ScopeSession or ScopeSystem
 	AgentID             string         `json:"agentId,omitempty"`
 	Label               string         `json:"label,omitempty"`
 	Task                string         `json:"task"`
@@ -76,7 +77,8 @@ type Task struct {
 	Error               string         `json:"error,omitempty"`
 	ProgressSummary     string         `json:"progressSummary,omitempty"`
 	TerminalSummary     string         `json:"terminalSummary,omitempty"`
-	RequesterOrigin     delivery.Route `json:"requesterOrigin,omitzero"`  // who is told directly
-	DeliveryID          string         `json:"deliveryId,omitempty"`      // of the message about its end
+	RequesterOrigin     delivery.Route `json:"requesterOrigin,omitzero"` // who is told directly
+	DeliveryID          string         `json:"deliveryId,omitempty"`     // of the message about its end
+	LastNotifiedAt      time.Time      `json:"lastNotifiedEventAt,omitzero"`
 	TerminalOutcome     string         `json:"terminalOutcome,omitempty"` // OutcomeSucceeded or OutcomeBlocked; empty while unknown
 }
