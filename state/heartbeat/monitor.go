@@ -16,8 +16,8 @@ type Monitor struct {
 	Hours      string `json:"activeHours,omitempty"` // as converged, to see a change: "09:00-22:00 Europe/Berlin"
 
 	NextDue time.Time `json:"nextDue,omitzero"`
-	// CheckedAt is the start of the last periodic check: other turns put the
-	// next one off, by at most one interval.
+	// CheckedAt is the start of the last periodic check, or when the cadence
+	// began: other turns put the next one off, by at most one interval.
 	CheckedAt time.Time   `json:"lastCheckAt,omitzero"`
 	Starts    []time.Time `json:"starts,omitempty"` // of runs, at most 6, oldest first
 	Last      *Event      `json:"last,omitempty"`

@@ -1,0 +1,89 @@
+package heartbeat
+
+import "time"
+
+// seekLimit is how far ahead a slot within active hours is looked for.
+const seekLimit = 7 * 24 * time.Hour
+
+// Phase is where in its interval an agent's heartbeat falls: the same after
+// every restart, another for every agent (spec/heartbeat-automations.md 1.3).
+// seed is what this machine always answers to.
+func Phase(seed, agent string, every time.Duration) time.Duration {
+	ms := every.Milliseconds()
+	if ms <= 0 {
+		return 0
+	}
+	return time.Duration(int64(prefix256(seed+":"+agent))%ms) * time.Millisecond
+}
+
+// Next is the first slot after now: times at phase, modulo every, since 1970.
+// On a slot it is the next one. Without an interval it is zero.
+func Next(now time.Time, every, phase time.Duration) time.Time {
+	ms := every.Milliseconds()
+	if ms <= 0 {
+		return time.Time{}
+	}
+	since := (now.UnixMilli() - phase.Milliseconds()) % ms
+	if since < 0 {
+		since += ms
+	}
+	return time.UnixMilli(now.UnixMilli() - since + ms).In(now.Location())
+}
+
+// NextDue is the first slot after now that lies within hours, by the clock of
+// loc. See Seek.
+func NextDue(now time.Time, every, phase time.Duration, h Hours, loc *time.Location) time.Time {
+	return Seek(Next(now, every, phase), every, phase, h, loc)
+}
+
+// Seek is slot, or the first one after it within hours, at most seven days on;
+// slots less than a minute apart are looked at once a minute.
+//
+// When the interval never meets the window, such as 24h at another time of the
+// day, it is the next opening of the window, and phase later, as far as that is
+// within it, so that not all agents come at once. The seeds give the slot back
+// there, and each of them is skipped as quiet-hours: such a heartbeat never
+// runs (their #75487). A window of no width has no slot; it is the raw one.
+func Seek(slot time.Time, every, phase time.Duration, h Hours, loc *time.Location) time.Time {
+	if slot.IsZero() || !h.Restricted || h.width() <= 0 || every <= 0 {
+		return slot
+	}
+	step := every * ((time.Minute + every - 1) / every)
+	for at := slot; at.Sub(slot) <= seekLimit; at = at.Add(step) {
+		if h.Inside(at.In(loc)) {
+			return at
+		}
+	}
+	return h.opening(slot.In(loc), phase%h.width()).In(slot.Location())
+}
+
+// AfterRun is when the monitor is due after a turn that started, or was
+// skipped for good, at now (spec/heartbeat-automations.md 1.3). A scheduled
+// one goes to the next slot. Another puts the periodic check off by one
+// interval, but not beyond two intervals from the last check, so that a steady
+// stream of completions does not replace it. A monitor that is not enabled is
+// never due.
+func (m Monitor) AfterRun(intent string, now time.Time, h Hours, loc *time.Location) time.Time {
+	every, phase := m.every(), m.phase()
+	at := Next(now, every, phase)
+	if !m.Enabled || at.IsZero() {
+		return time.Time{}
+	}
+	if intent != IntentScheduled {
+		at = now.Add(every)
+		if latest := m.CheckedAt.Add(2 * every); m.CheckedAt.Before(now) && !m.CheckedAt.IsZero() && latest.Before(at) {
+			at = later(now, latest)
+		}
+	}
+	return Seek(at, every, phase, h, loc)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func (m Monitor) every() time.Duration { return time.Duration(m.IntervalMs) * time.Millisecond }
+func (m Monitor) phase() time.Duration { return time.Duration(m.PhaseMs) * time.Millisecond }
