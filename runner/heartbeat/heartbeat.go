@@ -1,7 +1,6 @@
 package heartbeat
 
 import (
-	"context"
 	"time"
 
 	"claw/prompts"
@@ -9,7 +8,6 @@ import (
 	"claw/runner/clock"
 	"claw/runner/deliver"
 	"claw/state"
-	"claw/state/session"
 )
 
 // Settings are one agent's heartbeat as configured;
@@ -76,28 +74,22 @@ type Plan struct {
 	Next  time.Time // zero: nothing is foreseen
 }
 
+// The statuses of a planned wake.
+const (
+	Running  = "run"
+	Skipped  = "skipped"  // not now; the reason says whether it will be looked at again
+	Deferred = "deferred" // not before RetryAt
+)
+
 // Planned is one wake with the decision about it.
 type Planned struct {
 	Wake
 	Run     bool
-	Status  string    // "run", "skipped" or "deferred"
-	Reason  string    // spec/heartbeat-automations.md 1.4, 1.6
-	RetryAt time.Time // of a deferral
-	Route   string    // where a reply would go, in words
+	Status  string    // Running, Skipped or Deferred
+	Reason  string    // spec/heartbeat-automations.md 1.4, 1.6; of a run the wake's own
+	Retry   bool      // of a skip: the wake stays, for what is busy will not be for ever
+	RetryAt time.Time // of a deferral and of a retried skip: when to look again
+	Route   string    // where a reply would go, in words: "inbox", "mail:me", "nowhere (target none)"
+	// Says are the events that it would show, one line each, the next first.
+	Says []string
 }
-
-// Converge writes the monitor rows that configuration asks for. Without a
-// difference nothing is written.
-func (e *Engine) Converge(ctx context.Context) error { return nil }
-
-// Plan decides; extra are wakes by hand.
-func (e *Engine) Plan(now time.Time, extra ...Wake) (Plan, error) { return Plan{}, nil }
-
-// Do carries out one planned wake: records the skip, or runs the turn. It is
-// called in a goroutine of its own for each agent.
-func (e *Engine) Do(ctx context.Context, w Planned) (session.Turn, error) {
-	return session.Turn{}, nil
-}
-
-// End is Turns.OnEnd: what follows from the end of a turn.
-func (e *Engine) End(tx *state.Tx, t *session.Turn, reply string) error { return nil }

@@ -1,0 +1,153 @@
+package heartbeat
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"claw/state"
+	"claw/state/delivery"
+	"claw/state/heartbeat"
+	"claw/state/session"
+)
+
+// End is Turns.OnEnd: what follows from the end of a turn, in the transaction
+// that writes the end. It fails only with the store, for a turn whose end
+// cannot be written would never end.
+func (e *Engine) End(tx *state.Tx, t *session.Turn, reply string) error {
+	if t.Kind != session.KindUser {
+		if err := e.answered(tx, t, reply); err != nil {
+			return err
+		}
+	}
+	what, err := settleEvents(tx, t)
+	if err != nil {
+		return err
+	}
+	return e.tell(tx, t, what)
+}
+
+// answered judges what a woken turn said: what is sent of it, and what the
+// monitor remembers.
+func (e *Engine) answered(tx *state.Tx, t *session.Turn, reply string) error {
+	row, err := monitorOf(tx, t.Agent)
+	if err != nil {
+		return err
+	}
+	m, s := row.Rec, e.Settings(t.Agent)
+	out := heartbeat.Judge(e.heard(s, m, t, reply))
+	out = alarmed(out, m, t)
+	t.Outcome = out.Status
+	if out.Send != "" {
+		if err := e.intend(tx, t, "", out.Send, t.Source); err != nil {
+			return err
+		}
+	}
+	if out.Scratch != nil {
+		if _, err := putScratch(tx, t.Agent, out.Scratch); err != nil {
+			return err
+		}
+	}
+	remember(&m, t, out)
+	e.proposed(&m, s, t, reply)
+	return state.Heartbeats.Put(tx, row.ID, row.Rev, m)
+}
+
+// heard is a turn and its reply, as Judge asks for them.
+func (e *Engine) heard(s Settings, m heartbeat.Monitor, t *session.Turn, reply string) heartbeat.Reply {
+	in := heartbeat.Reply{
+		Kind: t.Kind, Failed: t.Status != session.TurnSucceeded, Text: reply, Response: t.Response, Failures: t.Failures,
+		Start: cmpTime(t.StartedAt, t.CreatedAt), AckMaxChars: s.AckMaxChars, LastText: m.SentText, LastSentAt: m.SentAt,
+		ShowAlerts: true, UseIndicator: true,
+	}
+	if s.Visible != nil {
+		v := s.Visible(t.Route.Channel, t.Route.Account)
+		in.ShowOk, in.ShowAlerts, in.UseIndicator = v.Ok, v.Alerts, v.Indicator
+	}
+	if t.Route.IsZero() {
+		in.NoRoute = cmp.Or(e.Post.Resolve(s.Target, s.To, s.AccountID, delivery.Route{}).Reason, heartbeat.ReasonNoTarget)
+	}
+	if t.ProcessID == "" && reply != "" {
+		// The embedded agent says what events and checks say. That may look
+		// like an acknowledgement, and is none.
+		in.Response = &session.Response{Outcome: "needs_attention", Notify: true, Summary: reply, NotificationText: reply}
+		in.Failures = nil
+	}
+	return in
+}
+
+func cmpTime(a, b time.Time) time.Time {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}
+
+// alarmed sends what the checks said when the agent that was to look at it
+// failed: a disk that fills up is not forgotten because the agent is down. The
+// same alarm is not sent again within the time of a duplicate.
+func alarmed(out heartbeat.Outcome, m heartbeat.Monitor, t *session.Turn) heartbeat.Outcome {
+	if out.Status != heartbeat.StatusFailed || len(t.Alerts) == 0 || t.Route.IsZero() {
+		return out
+	}
+	again := heartbeat.Judge(heartbeat.Reply{
+		Kind: session.KindHeartbeat, Start: t.CreatedAt, LastText: m.SentText, LastSentAt: m.SentAt, ShowAlerts: true,
+		Response: &session.Response{Outcome: "needs_attention", Notify: true, Summary: strings.Join(t.Alerts, "\n\n")},
+	})
+	out.Send, out.Remember = again.Send, again.Remember
+	return out
+}
+
+// remember writes what became of a turn into the monitor's row.
+func remember(m *heartbeat.Monitor, t *session.Turn, out heartbeat.Outcome) {
+	start := cmpTime(t.StartedAt, t.CreatedAt)
+	last := heartbeat.Event{
+		At: t.EndedAt, Status: out.Status, Reason: cmp.Or(out.Reason, t.Reason), SessionKey: t.SessionKey, TurnID: t.ID,
+		Preview: heartbeat.Preview(out.Send), DurationMs: max(0, t.EndedAt.Sub(start).Milliseconds()), Silent: out.Silent, Indicator: out.Indicator,
+		Checks: t.Checks,
+	}
+	if out.Send != "" {
+		last.Channel, last.To, last.AccountID = t.Route.Channel, t.Route.To, t.Route.Account
+	}
+	if out.Status == heartbeat.StatusFailed {
+		last.Message = why(t)
+	}
+	m.Last = &last
+	if out.Remember {
+		m.SentText, m.SentAt = strings.TrimSpace(out.Send), start
+	}
+	if out.StampTasks && len(t.Tasks) > 0 {
+		// An isolated turn runs the tasks of the session that it stands for.
+		m.Tasks = heartbeat.Stamped(m.Tasks, cmp.Or(t.Source.SessionKey, t.SessionKey), t.Tasks, start)
+	}
+	if t.Status == session.TurnSucceeded {
+		m.Note = out.Note
+	}
+}
+
+// The bounds of what an agent may propose for its next check.
+const (
+	soonestCheck = time.Minute
+	latestCheck  = 24 * time.Hour
+)
+
+// proposed moves the schedule to the check that the answer asked for, within
+// bounds and active hours.
+func (e *Engine) proposed(m *heartbeat.Monitor, s Settings, t *session.Turn, reply string) {
+	resp := t.Response
+	if resp == nil {
+		if r, _, ok := heartbeat.ParseResponse(reply); ok {
+			resp = &r
+		}
+	}
+	if resp == nil || t.Kind != session.KindHeartbeat || t.Status != session.TurnSucceeded || !m.Enabled || t.ProcessID == "" {
+		return
+	}
+	d := heartbeat.ParseEvery(resp.NextCheck)
+	if d <= 0 {
+		return
+	}
+	at := t.EndedAt.Add(max(soonestCheck, min(d, latestCheck)))
+	every, phase := time.Duration(m.IntervalMs)*time.Millisecond, time.Duration(m.PhaseMs)*time.Millisecond
+	m.NextDue = heartbeat.Seek(at, every, phase, hoursOf(s), zone(s.Zone, s.UserZone))
+}
