@@ -17,6 +17,7 @@ type command struct {
 // The groups of `claw --help`, in order.
 const (
 	groupRun    = "Run and watch"
+	groupWake   = "Wake an agent"
 	groupLedger = "Look at what happened"
 	groupSetup  = "Set up"
 )
@@ -27,6 +28,7 @@ func commands() []command {
 		{name: "exec", group: groupRun, help: "Run a command: in the foreground, or kept in the background.", make: func() any { return &execCmd{} }},
 		{name: "process", group: groupRun, help: "List, read, type into, stop and wait for background commands.", aliases: []string{"ps"}, make: func() any { return &processCmd{} }},
 		{name: "tool", group: groupRun, help: "Answer tool calls, one JSON object a line, as an agent makes them.", make: func() any { return &toolCmd{} }},
+		{name: "heartbeat", group: groupWake, help: "Look after agents: the periodic check, and the wakes by events.", make: func() any { return &heartbeatCmd{} }},
 		{name: "tasks", group: groupLedger, help: "Look at the ledger of tasks.", make: func() any { return &tasksCmd{} }},
 		{name: "event", group: groupLedger, help: "Look at the events that sessions are to be told.", make: func() any { return &eventCmd{} }},
 		{name: "doctor", group: groupLedger, help: "Check the state directory and this machine, and say what to do.", make: func() any { return &doctorCmd{} }},

@@ -9,16 +9,17 @@ import (
 // eventCmd is `claw event`; spec/exec-process.md section 4.
 type eventCmd struct {
 	List eventList `cmd:"" default:"withargs" aliases:"ls" help:"Show what sessions are to be told, and what became of it."`
+	Send eventSend `cmd:"" help:"Tell a session something."`
 }
 
 // Help shows examples.
 func (eventCmd) Help() string {
 	return "Without an action, list.\n\n" +
-		examples("claw event list --state queued", "claw event list --json | jq -r '.events[].text'")
+		examples("claw event list --state queued", "claw event send --mode now 'the deploy has finished'")
 }
 
 type eventList struct {
-	State   string `help:"Only events in this state: queued, consumed, retired." enum:",queued,consumed,retired" default:"" placeholder:"STATE"`
+	State   string `help:"Only events in this state: queued, consumed, retired, unknown, relayed." enum:",queued,consumed,retired,unknown,relayed" default:"" placeholder:"STATE"`
 	Session string `help:"Only events of this session." placeholder:"KEY"`
 	All     bool   `help:"All that are kept, the archive included."`
 	JSON    bool   `name:"json" help:"Print {\"events\": […]}."`

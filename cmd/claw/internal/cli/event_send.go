@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"claw/runner/heartbeat"
+	"claw/runner/poke"
+	"claw/state/event"
+	"claw/state/session"
+)
+
+type eventSend struct {
+	Text      string `arg:"" help:"What the session is told; - reads it from stdin." placeholder:"TEXT"`
+	Mode      string `help:"now wakes the agent, next-heartbeat waits for its next turn." enum:"now,next-heartbeat" default:"next-heartbeat" placeholder:"WHEN"`
+	Session   string `help:"Session that is told; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
+	Agent     string `help:"Whose main session; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Key       string `help:"Context: the same text under the same key is queued once." placeholder:"CONTEXT"`
+	Untrusted bool   `help:"Mark the text as somebody else's words."`
+	JSON      bool   `name:"json" help:"Print {\"outcome\": \"queued\"|\"coalesced\", \"event\": {…}}."`
+}
+
+// Help shows examples.
+func (eventSend) Help() string {
+	return "Prints queued, or coalesced when the same is waiting already.\n\n" +
+		examples("claw event send --mode now 'the deploy of api has finished'", "journalctl -p err -S -1h | claw event send - --untrusted --key journal")
+}
+
+// Run queues the event.
+func (c *eventSend) Run(a *app) error {
+	ev, err := c.event(a)
+	if err != nil {
+		return err
+	}
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	sent, why, err := heartbeat.Send(a.ctx, store, ev)
+	if err != nil {
+		return refusal("event send", err)
+	}
+	outcome := "queued"
+	if why != "" {
+		outcome = "coalesced"
+	}
+	if c.JSON {
+		err = a.io.JSON(map[string]any{"outcome": outcome, "event": sent})
+	} else {
+		_, err = fmt.Fprintln(a.io.Out, outcome)
+	}
+	if c.Mode == "now" {
+		return errors.Join(err, a.wake())
+	}
+	return err
+}
+
+func (c *eventSend) event(a *app) (event.Event, error) {
+	text, err := a.textOf(c.Text)
+	if err != nil {
+		return event.Event{}, err
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return event.Event{}, usagef("event send: the text is blank", "say what the session is to be told")
+	}
+	agent, err := a.heartbeatAgent(c.Agent)
+	if err != nil {
+		return event.Event{}, err
+	}
+	key := c.Session
+	if key == "" && c.Agent == "" {
+		key = a.env("SESSION")
+	}
+	key = firstOf(key, session.Main(agent))
+	k, err := session.Parse(key)
+	if err != nil {
+		return event.Event{}, usagef("event send: "+err.Error(), remedyOf(err)...)
+	}
+	return event.Event{
+		Kind: event.KindEvent, SessionKey: key, Agent: firstOf(k.Agent, agent), ContextKey: c.Key, Text: strings.ToValidUTF8(string(text), "\uFFFD"),
+		Untrusted: c.Untrusted, NextTurn: c.Mode != "now",
+	}, nil
+}
+
+// wake has whoever works, or a tick, look at the state directory now.
+func (a *app) wake() error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	return poke.Act(store.Dir(), cfg.Wake.OnExit, a.environ)
+}

@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"claw/cmd/claw/internal/output"
+	"claw/runner"
+	"claw/runner/heartbeat"
+	"claw/state/process"
+
+	rules "claw/state/heartbeat"
+)
+
+// heartbeatCmd is `claw heartbeat`; spec/heartbeat-automations.md 1 and 4.
+type heartbeatCmd struct {
+	Status  heartbeatStatus  `cmd:"" default:"withargs" help:"Show when each agent was last looked after, and when it will be next."`
+	Run     heartbeatRun     `cmd:"" help:"Look after an agent now, whatever the clock says."`
+	Last    heartbeatLast    `cmd:"" help:"Show what became of the last heartbeat."`
+	Enable  heartbeatEnable  `cmd:"" help:"Turn the heartbeats of all agents on again."`
+	Disable heartbeatDisable `cmd:"" help:"Turn the heartbeats of all agents off, and the wakes by events too."`
+	Respond heartbeatRespond `cmd:"" help:"For an agent in its turn: answer a wake."`
+	Scratch heartbeatScratch `cmd:"" help:"Show or replace the text that every heartbeat of an agent is shown."`
+}
+
+// Help shows examples.
+func (heartbeatCmd) Help() string {
+	return "A heartbeat runs the checks in heartbeat.d, wakes the agent when there is something to look at, and stays silent when there is not. Without an action, status.\n\n" +
+		examples("claw heartbeat status", "claw heartbeat run")
+}
+
+// heartbeatAgent is whose heartbeat is meant: the flag, the turn this runs in,
+// else main or the first configured agent.
+func (a *app) heartbeatAgent(flag string) (string, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return "", err
+	}
+	names := agentNames(cfg)
+	name := firstOf(flag, a.env("AGENT"))
+	if name == "" && !slices.Contains(names, "main") {
+		name = names[0]
+	}
+	return firstOf(name, "main"), nil
+}
+
+type heartbeatStatus struct {
+	JSON bool `name:"json" help:"Print {\"enabled\", \"cronEnabled\", \"agents\": […]}."`
+}
+
+// Help shows examples.
+func (heartbeatStatus) Help() string {
+	return examples("claw heartbeat status", "claw heartbeat status --json | jq -r '.agents[] | .agentId + \" \" + .nextDue'")
+}
+
+// Run prints the status.
+func (c *heartbeatStatus) Run(a *app) error {
+	r, err := a.runner(nil)
+	if err != nil {
+		return err
+	}
+	s, err := r.Heartbeat.Status()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.io.JSON(s)
+	}
+	t := output.Table{Columns: []output.Column{{Name: "AGENT"}, {Name: "LAST"}, {Name: "OUTCOME", Flex: true}, {Name: "NEXT"}}}
+	for _, x := range s.Agents {
+		last := time.Time{}
+		if x.Last != nil {
+			last = x.Last.At
+		}
+		t.Rows = append(t.Rows, []string{x.Agent, firstOf(a.ago(last), "never"), outcomeWords(x.Last), a.nextWords(s, x)})
+	}
+	if err := a.io.Table(t); err != nil {
+		return err
+	}
+	if !s.Enabled {
+		a.io.Say("heartbeats are off: nothing is checked and no event wakes an agent", "claw heartbeat enable")
+	}
+	if !s.CronEnabled {
+		a.io.Say("cron.enabled is false: no heartbeat runs by the clock; events still wake agents")
+	}
+	return nil
+}
+
+// nextWords is when a heartbeat is due: "15:04, in 18m".
+func (a *app) nextWords(s heartbeat.Status, x heartbeat.AgentStatus) string {
+	switch {
+	case !s.Enabled, !x.Enabled:
+		return "off"
+	case !a.io.OutTTY:
+		return x.NextDue.Format(time.RFC3339)
+	case !x.NextDue.After(a.now()):
+		return "now due"
+	}
+	return x.NextDue.Local().Format("15:04") + ", " + output.Ago(x.NextDue, a.now())
+}
+
+// outcomeWords is what became of a heartbeat, for people.
+func outcomeWords(e *rules.Event) string {
+	if e == nil {
+		return ""
+	}
+	switch e.Status {
+	case rules.StatusOkChecks:
+		checks := itoa(e.Checks) + " checks"
+		if e.Checks == 1 {
+			checks = "1 check"
+		}
+		return "quiet (" + checks + ", no agent run)"
+	case rules.StatusOkToken, rules.StatusOkEmpty:
+		return "quiet"
+	case rules.StatusSent:
+		return joinNonEmpty("sent to", firstOf(e.Channel, "nobody"))
+	case rules.StatusFailed:
+		return "failed: " + firstOf(process.Collapse(e.Message), e.Reason)
+	}
+	words := e.Status + ": " + skipWords(e.Reason)
+	if e.Count > 1 {
+		words += fmt.Sprintf(" (%d times)", e.Count)
+	}
+	return words
+}
+
+// skipWords is a reason of spec/heartbeat-automations.md 1.4 to 1.7 for
+// people; it stays recognisable.
+func skipWords(reason string) string {
+	switch reason {
+	case rules.ReasonDisabled:
+		return "heartbeats are off"
+	case rules.ReasonInFlight:
+		return "the session was busy"
+	case rules.ReasonEmptyFile:
+		return "nothing in HEARTBEAT.md"
+	case rules.ReasonDuplicate:
+		return "the same was sent already"
+	case rules.ReasonFlood:
+		return "too many turns in a minute"
+	}
+	return strings.ReplaceAll(reason, "-", " ")
+}
+
+type heartbeatLast struct {
+	Agent string `help:"Whose; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	JSON  bool   `name:"json" help:"Print the record, or null."`
+}
+
+// Help shows examples.
+func (heartbeatLast) Help() string {
+	return examples("claw heartbeat last", "claw heartbeat last --agent ops --json | jq -r .status")
+}
+
+// Run prints the record.
+func (c *heartbeatLast) Run(a *app) error {
+	agent, err := a.heartbeatAgent(c.Agent)
+	if err != nil {
+		return err
+	}
+	last, err := a.lastHeartbeat(agent)
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		return a.io.JSON(last)
+	case last == nil:
+		a.io.Note("agent " + agent + " has had no heartbeat yet")
+		return nil
+	}
+	pairs := [][2]string{
+		{"at", exact(last.At)},
+		{"outcome", outcomeWords(last)},
+		{"reason", last.Reason},
+		{"session", last.SessionKey},
+		{"turn", last.TurnID},
+		{"sent to", joinNonEmpty(last.Channel, last.To)},
+		{"text", last.Preview},
+		{"took", process.HumanDuration(time.Duration(last.DurationMs) * time.Millisecond)},
+	}
+	return a.io.Pairs(slices.DeleteFunc(pairs, func(p [2]string) bool { return strings.TrimSpace(p[1]) == "" }))
+}
+
+func (a *app) lastHeartbeat(agent string) (*rules.Event, error) {
+	store, err := a.store()
+	if err != nil {
+		return nil, err
+	}
+	return heartbeat.LastOf(store, agent)
+}
+
+type heartbeatEnable struct{}
+
+// Help shows examples.
+func (heartbeatEnable) Help() string {
+	return examples("claw heartbeat enable", "claw heartbeat status")
+}
+
+// Run turns heartbeats on.
+func (heartbeatEnable) Run(a *app) error { return a.switchHeartbeats(true) }
+
+type heartbeatDisable struct{}
+
+// Help shows examples.
+func (heartbeatDisable) Help() string {
+	return "Events stay queued until heartbeats are on again. It is remembered until then.\n\n" +
+		examples("claw heartbeat disable", "claw heartbeat enable")
+}
+
+// Run turns heartbeats off.
+func (heartbeatDisable) Run(a *app) error { return a.switchHeartbeats(false) }
+
+func (a *app) switchHeartbeats(on bool) error {
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	changed, err := heartbeat.Enable(a.ctx, store, on)
+	if err != nil {
+		return err
+	}
+	word := "off"
+	if on {
+		word = "on"
+	}
+	if !changed {
+		word += " already"
+	}
+	a.io.Note("heartbeats are " + word)
+	if on && changed {
+		return a.wake()
+	}
+	return nil
+}
+
+type heartbeatRun struct {
+	Agent   string `help:"Whose; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Session string `help:"Session to wake instead of the configured one." placeholder:"KEY"`
+	JSON    bool   `name:"json" help:"Print the record, as last does."`
+}
+
+// Help shows examples.
+func (heartbeatRun) Help() string {
+	return "Goes before cadence and cooldown, and not before active hours or a busy session. Exit 0: quiet, or a message was sent; 1: it failed; 4: it was skipped.\n\n" +
+		examples("claw heartbeat run", "claw heartbeat run --agent ops --json | jq -r .status")
+}
+
+// Run wakes one session in the foreground.
+func (c *heartbeatRun) Run(a *app) error {
+	agent, err := a.heartbeatAgent(c.Agent)
+	if err != nil {
+		return err
+	}
+	r, err := a.runner(os.Stdout)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(r.Heartbeat.Agents, agent) {
+		return &failure{code: exitNotFound, text: fmt.Sprintf("heartbeat run: there is no agent %q", agent), remedy: []string{"configured: " + strings.Join(r.Heartbeat.Agents, ", ")}}
+	}
+	w, err := a.runHeartbeat(r, agent, c.Session)
+	if err != nil {
+		return err
+	}
+	last, err := a.lastHeartbeat(agent)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := a.io.JSON(last); err != nil {
+			return err
+		}
+	}
+	return c.verdict(a, w, last)
+}
+
+// runHeartbeat plans and carries out one wake by hand, and sends what follows
+// from it.
+func (a *app) runHeartbeat(r *runner.Runner, agent, session string) (heartbeat.Planned, error) {
+	if err := r.Heartbeat.Converge(a.ctx); err != nil {
+		return heartbeat.Planned{}, err
+	}
+	plan, err := r.Heartbeat.Plan(a.now(), heartbeat.Wake{
+		Agent: agent, SessionKey: session, Source: rules.SourceManual, Reason: rules.SourceManual, Intent: rules.IntentManual,
+	})
+	if err != nil {
+		return heartbeat.Planned{}, err
+	}
+	i := slices.IndexFunc(plan.Wakes, func(w heartbeat.Planned) bool { return w.Intent == rules.IntentManual })
+	w := plan.Wakes[i]
+	if _, err := r.Heartbeat.Do(a.ctx, w); err != nil {
+		return w, err
+	}
+	_, err = r.Post.Flush(a.ctx)
+	return w, err
+}
+
+// verdict says what happened, and with what code that ends.
+func (c *heartbeatRun) verdict(a *app, w heartbeat.Planned, last *rules.Event) error {
+	switch {
+	case last == nil:
+		return nil
+	case !w.Run || last.Status == rules.StatusSkipped && last.TurnID == "":
+		return &failure{code: exitRefused, text: "heartbeat run: skipped: " + skipWords(last.Reason), remedy: []string{"session " + w.SessionKey}}
+	case last.Status == rules.StatusFailed:
+		return &failure{code: exitFailed, text: "heartbeat run: " + outcomeWords(last), remedy: []string{"claw sessions show " + last.SessionKey}}
+	}
+	if !c.JSON {
+		a.io.Note(outcomeWords(last))
+	}
+	return nil
+}
