@@ -12,6 +12,7 @@ import (
 	"claw/runner/internal/pty"
 	"claw/runner/retention"
 	"claw/runner/supervisor"
+	"claw/state/delivery"
 	"claw/state/process"
 )
 
@@ -30,6 +31,7 @@ type Exec struct {
 	Merged  bool     // stdout and stderr go to the same place: keep their order rather than their names
 
 	Name, Agent, Session     string
+	Origin                   delivery.Route // who is told about the end directly; empty: the session is
 	TimeoutMs                int64 // 0 none
 	MaxOutput                int64 // bytes on disk
 	TTLMs                    int64
@@ -93,7 +95,7 @@ func (e Exec) Request() (supervisor.Request, error) {
 
 func (e Exec) row(argv []string, dir string) process.Process {
 	p := process.Process{
-		Label: e.Name, Agent: e.Agent, Session: e.Session,
+		Label: e.Name, Agent: e.Agent, Session: e.Session, Origin: e.Origin,
 		Command: e.Command, Argv: argv, Shell: len(e.Argv) == 0, Cwd: dir,
 		PTY: e.PTY, TimeoutMs: e.TimeoutMs, MaxOutput: e.MaxOutput, TTLMs: e.TTLMs,
 		NotifyOnExit: e.NotifyOnExit, NotifyOnExitEmptySuccess: e.NotifyOnExitEmptySuccess,

@@ -18,6 +18,7 @@ type command struct {
 const (
 	groupRun    = "Run and watch"
 	groupWake   = "Wake an agent"
+	groupTold   = "Be told"
 	groupLedger = "Look at what happened"
 	groupSetup  = "Set up"
 )
@@ -29,6 +30,9 @@ func commands() []command {
 		{name: "process", group: groupRun, help: "List, read, type into, stop and wait for background commands.", aliases: []string{"ps"}, make: func() any { return &processCmd{} }},
 		{name: "tool", group: groupRun, help: "Answer tool calls, one JSON object a line, as an agent makes them.", make: func() any { return &toolCmd{} }},
 		{name: "heartbeat", group: groupWake, help: "Look after agents: the periodic check, and the wakes by events.", make: func() any { return &heartbeatCmd{} }},
+		{name: "inbox", group: groupTold, help: "Read the messages that came to you.", make: func() any { return &inboxCmd{} }},
+		{name: "deliveries", group: groupTold, help: "Look at what was sent to somebody, and at what could not be.", make: func() any { return &deliveriesCmd{} }},
+		{name: "channels", group: groupTold, help: "Look at the ways to reach you, and try them.", make: func() any { return &channelsCmd{} }},
 		{name: "tasks", group: groupLedger, help: "Look at the ledger of tasks.", make: func() any { return &tasksCmd{} }},
 		{name: "event", group: groupLedger, help: "Look at the events that sessions are to be told.", make: func() any { return &eventCmd{} }},
 		{name: "doctor", group: groupLedger, help: "Check the state directory and this machine, and say what to do.", make: func() any { return &doctorCmd{} }},

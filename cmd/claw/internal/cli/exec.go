@@ -30,6 +30,7 @@ type execCmd struct {
 	Agent      string   `help:"The agent it belongs to; default $$CLAW_AGENT, else main." placeholder:"NAME"`
 	Session    string   `help:"The session that is told about its end; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
 	MaxOutput  string   `name:"max-output" help:"Keep so much of its output on disk, head and tail (default 64MiB)." placeholder:"SIZE"`
+	Notify     string   `help:"Tell this channel when it ends in the background: its name, or name:recipient. The session is then not told." placeholder:"CHANNEL[:TO]"`
 	IDFile     string   `name:"id-file" help:"Write its id to this file before waiting." placeholder:"FILE"`
 	JSON       bool     `name:"json" help:"Print the result as one JSON object; the output is inside."`
 
@@ -52,6 +53,7 @@ func (execCmd) Help() string {
 			"claw exec --timeout 60 ./flaky.sh      end it after a minute; exit 124",
 			"claw exec --yield-ms 2000 'make check | tee log'",
 			"claw exec -b --pty -- python3          then claw process write ID TEXT",
+			"claw exec -b --notify desktop ./train.sh",
 		)
 }
 
@@ -136,6 +138,9 @@ func (c *execCmd) plan(a *app) (*execution, error) {
 	}
 	ex, err := c.request(a, x.cfg)
 	if err != nil {
+		return nil, err
+	}
+	if ex.Origin, err = c.origin(a, x.cfg, x.store); err != nil {
 		return nil, err
 	}
 	c.timing(a, x, &ex)

@@ -14,6 +14,7 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
 	"claw/runner/retention"
+	"claw/state"
 )
 
 // runner is everything that turns, deliveries and heartbeats need, by the
@@ -34,9 +35,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 	}
 	environ := poke.Outside(a.environ)
 	retain := retainOf(cfg)
-	post := &deliver.Post{
-		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: environ, Stdout: stdout,
-	}
+	post := a.post(cfg, store, stdout)
 	cwd, _ := os.Getwd()
 	turns := &agent.Turns{
 		Store: store, Clock: a.clock, Agent: func(name string) agent.Agent { return agentOf(cfg, name) },
@@ -52,6 +51,13 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 	return &runner.Runner{
 		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
 	}, nil
+}
+
+// post is what sends messages. stdout is as in runner.
+func (a *app) post(cfg *config.Config, store *state.Store, stdout io.Writer) *deliver.Post {
+	return &deliver.Post{
+		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: poke.Outside(a.environ), Stdout: stdout,
+	}
 }
 
 func retainOf(cfg *config.Config) retention.Policy {
@@ -88,8 +94,12 @@ func channelsOf(cfg *config.Config) map[string]deliver.Channel {
 		for id, account := range c.Accounts {
 			accounts[id] = deliver.Account{To: account.To}
 		}
+		failure := c.Failure
+		if !cfg.IsSet("channels." + name + ".failure") {
+			failure = "" // what is usual for the type
+		}
 		all[name] = deliver.Channel{
-			Name: name, Type: c.Type, Command: c.Command, Reconcile: c.Reconcile, Failure: c.Failure, To: c.To, URL: c.URL,
+			Name: name, Type: c.Type, Command: c.Command, Reconcile: c.Reconcile, Failure: failure, To: c.To, URL: c.URL,
 			Timeout: time.Duration(c.TimeoutSeconds) * time.Second, Env: c.Env, Accounts: accounts,
 		}
 	}

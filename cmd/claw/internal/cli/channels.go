@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"claw/cmd/claw/internal/output"
+	"claw/runner/deliver"
+	"claw/state/delivery"
+)
+
+// channelsCmd is `claw channels`; design.md section 5.
+type channelsCmd struct {
+	List channelsList `cmd:"" default:"withargs" aliases:"ls" help:"Show the channels, and whether each can be used now."`
+	Test channelsTest `cmd:"" help:"Send a test message through a channel, and say how it went."`
+}
+
+// Help shows examples.
+func (channelsCmd) Help() string {
+	return "A channel brings a message to a person: a built-in, or a program named in claw.toml. Without an action, list.\n\n" +
+		examples("claw channels list", "claw channels test desktop")
+}
+
+type channelsList struct {
+	JSON bool `name:"json" help:"Print {\"channels\": […]}."`
+}
+
+// Help shows examples.
+func (channelsList) Help() string {
+	return examples("claw channels list", "claw channels list --json | jq -r '.channels[] | select(.ready) | .name'")
+}
+
+// shownChannel is one channel as JSON.
+type shownChannel struct {
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	To         string `json:"to,omitempty"`
+	Configured bool   `json:"configured"`
+	Default    bool   `json:"default"`
+	Ready      bool   `json:"ready"`
+	Why        string `json:"why,omitempty"` // it is not ready
+}
+
+// Run prints the list.
+func (c *channelsList) Run(a *app) error {
+	post, err := a.posting()
+	if err != nil {
+		return err
+	}
+	shown := make([]shownChannel, 0, 8)
+	for _, name := range post.Names() {
+		ch, _ := post.Channel(name)
+		_, configured := post.Channels[name]
+		why := post.Ready(name)
+		shown = append(shown, shownChannel{
+			Name: name, Type: ch.Type, To: ch.To, Configured: configured, Default: name == post.Default, Ready: why == "", Why: why,
+		})
+	}
+	if c.JSON {
+		return a.io.JSON(map[string]any{"channels": shown})
+	}
+	t := output.Table{Columns: []output.Column{{Name: "CHANNEL"}, {Name: "TYPE"}, {Name: "STATE", State: true}, {Name: "TO", Flex: true}, {Name: "NOTE", Flex: true}}}
+	for _, s := range shown {
+		t.Rows = append(t.Rows, []string{s.Name, s.Type, s.state(), s.To, s.note()})
+	}
+	return a.io.Table(t)
+}
+
+func (s shownChannel) state() string {
+	if s.Ready {
+		return "ok"
+	}
+	return "waiting"
+}
+
+func (s shownChannel) note() string {
+	if s.Default && s.Why == "" {
+		return "default"
+	}
+	return s.Why
+}
+
+// posting opens what sends messages, with our stdout as the foreground.
+func (a *app) posting() (*deliver.Post, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.store()
+	if err != nil {
+		return nil, err
+	}
+	return a.post(cfg, store, a.io.Out), nil
+}
+
+type channelsTest struct {
+	Name string `arg:"" help:"The channel." placeholder:"CHANNEL"`
+	To   string `help:"The recipient; default the channel's own." placeholder:"TO"`
+	JSON bool   `name:"json" help:"Print the delivery as one JSON object."`
+}
+
+// Help shows examples.
+func (channelsTest) Help() string {
+	return "Exits 0 when the message has arrived as far as the channel knows, else 1.\n\n" +
+		examples("claw channels test desktop", "claw channels test mail --to me@example.org")
+}
+
+// Run sends the message.
+func (c *channelsTest) Run(a *app) error {
+	post, err := a.posting()
+	if err != nil {
+		return err
+	}
+	if _, known := post.Channel(c.Name); !known {
+		return usagef(fmt.Sprintf("channels test: there is no channel %q", c.Name), "known are "+strings.Join(post.Names(), ", "))
+	}
+	d, err := post.Test(a.ctx, c.Name, c.To)
+	if err != nil {
+		return asked("channels test", err)
+	}
+	if c.JSON {
+		if err := a.io.JSON(d); err != nil {
+			return err
+		}
+		return codeOfDelivery(d)
+	}
+	return a.tellHow("channels test", d)
+}
+
+// tellHow says how an attempt went, as an error where it did not arrive.
+func (a *app) tellHow(command string, d delivery.Delivery) error {
+	name := delivery.Short(d.ID)
+	switch d.State {
+	case delivery.Delivered:
+		a.io.Note(joinNonEmpty("delivered", quotedReceipt(d.Receipt)))
+		return nil
+	case delivery.Unknown:
+		return &failure{code: exitFailed, text: command + ": it may or may not have arrived: " + d.Error}
+	case delivery.Sending:
+		return &failure{code: exitRefused, text: command + ": " + name + " is being sent by another claw at this moment"}
+	}
+	return &failure{code: exitFailed, text: command + ": not delivered: " + d.Error}
+}
+
+func quotedReceipt(receipt string) string {
+	if receipt == "" {
+		return ""
+	}
+	line, _, _ := strings.Cut(receipt, "\n")
+	return "(" + line + ")"
+}
+
+func codeOfDelivery(d delivery.Delivery) error {
+	if d.State == delivery.Delivered {
+		return nil
+	}
+	return silent(exitFailed)
+}
