@@ -56,9 +56,7 @@ func (r *Turns) control() *control.Control {
 // it, in one transaction. A turn that has ended already is returned as it is.
 // It does not stop half-way because somebody loses patience.
 func (r *Turns) end(t session.Turn, e ending) (Result, error) {
-	if err := r.record(t, e); err != nil {
-		return Result{Turn: t}, err
-	}
+	e = e.noted(r.record(r.stamped(t, e), e.reply))
 	var final session.Turn
 	err := r.Store.Update(context.Background(), func(tx *state.Tx) error {
 		row, ok, err := state.Turns.Get(tx, t.ID)

@@ -35,7 +35,6 @@ type world struct {
 	*agent.Turns
 	t      testing.TB
 	agents map[string]agent.Agent
-	ends   []string // "ID status" of each call of OnEnd that was committed, in order
 }
 
 func newWorld(t testing.TB) *world {

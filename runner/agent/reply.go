@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -135,8 +134,6 @@ type broken struct {
 	w    io.Writer
 	done bool
 }
-
-var errNobody = errors.New("nobody reads")
 
 func (b *broken) write(p []byte) {
 	if b.w == nil || b.done {

@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"claw/state"
+	"claw/state/session"
+	"claw/state/ulid"
+)
+
+// Seen is a session as it really is: one whose turn nobody can end any more
+// but the next tick is interrupted, not running.
+type Seen struct {
+	session.Session
+	Holder string `json:"holder,omitempty"` // who is in the lane, in words; "" when it is free
+	Queued bool   `json:"queued,omitempty"` // somebody waits for the lane
+}
+
+// Sessions lists the sessions of one agent or ("") of all, by key. Nothing is
+// written.
+func (r *Turns) Sessions(agent string) ([]Seen, error) {
+	var found []Seen
+	err := r.Store.View(func(tx *state.Tx) error {
+		found = found[:0]
+		rows, err := state.Sessions.All(tx)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if agent == "" || strings.EqualFold(row.Rec.Agent, agent) {
+				found = append(found, Seen{Session: row.Rec})
+			}
+		}
+		return nil
+	})
+	for i := 0; i < len(found) && err == nil; i++ {
+		err = r.look(&found[i])
+	}
+	return found, err
+}
+
+// look completes a session. One that does not run has a free lane, but for
+// instants.
+func (r *Turns) look(s *Seen) error {
+	if s.Status != session.Running {
+		return nil
+	}
+	held, queued, err := Lane(r.Store, s.Key)
+	if err != nil {
+		return err
+	}
+	if s.Queued = queued; held {
+		s.Holder = r.holder(s.Key)
+		return nil
+	}
+	s.Status = session.Interrupted
+	return nil
+}
+
+// Session finds a session by what a person types, see session.Match.
+func (r *Turns) Session(query string) (Seen, error) {
+	all, err := r.Sessions("")
+	if err != nil {
+		return Seen{}, err
+	}
+	keys := make([]string, len(all))
+	for i, s := range all {
+		keys[i] = s.Key
+	}
+	key, err := session.Match(query, keys)
+	for _, s := range all {
+		if err == nil && s.Key == key {
+			return s, nil
+		}
+	}
+	return Seen{}, err
+}
+
+// Renew begins a new transcript under a key, whose session is made if there is
+// none; the old transcript is put aside as archive ("": there was none). A
+// *BusyError says that a turn runs in it.
+func (r *Turns) Renew(ctx context.Context, key, agent string) (s session.Session, archive string, err error) {
+	if _, err := session.Parse(key); err != nil {
+		return s, "", err
+	}
+	leave, err := r.take(ctx, key, 0, nil)
+	if err != nil {
+		return s, "", err
+	}
+	defer leave()
+	err = r.Store.Update(ctx, func(tx *state.Tx) error {
+		row, ok, err := state.Sessions.Get(tx, key)
+		if err != nil {
+			return err
+		}
+		s = row.Rec
+		if !ok {
+			s = session.Session{Key: key, Agent: agent, CreatedAt: tx.Now()}
+		}
+		s.ID, s.Turns, s.Status, s.TurnID, s.UpdatedAt = ulid.New(tx.Now()), 0, session.New, "", tx.Now()
+		s.StartedAt, s.EndedAt = time.Time{}, time.Time{}
+		return state.Sessions.Put(tx, key, row.Rev, s)
+	})
+	if err == nil {
+		archive, err = r.putAside(key, session.ArchiveReset)
+	}
+	return s, archive, err
+}
+
+// Remove takes a session out of the list and puts its transcript aside as
+// archive. Its turns stay in their ledger. A *BusyError says that a turn runs
+// in it.
+func (r *Turns) Remove(ctx context.Context, key string) (archive string, err error) {
+	leave, err := r.take(ctx, key, 0, nil)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	err = r.Store.Update(ctx, func(tx *state.Tx) error {
+		row, ok, err := state.Sessions.Get(tx, key)
+		if err != nil || !ok {
+			return err
+		}
+		return state.Sessions.Delete(tx, key, row.Rev)
+	})
+	if err == nil {
+		archive, err = r.putAside(key, session.ArchiveDeleted)
+	}
+	return archive, err
+}
