@@ -117,7 +117,18 @@ func Headline(t Task, p process.Process) string {
 		start = t.CreatedAt
 	}
 	took := process.HumanDuration(max(0, t.EndedAt.Sub(start)))
-	return Title(t) + " " + ending(t.Status) + " " + took + howEnded(p)
+	return called(t) + " " + ending(t.Status) + " " + took + howEnded(p)
+}
+
+// called is the name a command was given, else all of it that fits.
+func called(t Task) string {
+	if t.Label != "" && t.Label != process.Name(t.Task) {
+		return Title(t)
+	}
+	if command := process.Collapse(t.Task); command != "" {
+		return process.Elide(command, titleWidth)
+	}
+	return Title(t)
 }
 
 func ending(s Status) string {

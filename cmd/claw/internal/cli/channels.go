@@ -132,7 +132,7 @@ func (a *app) tellHow(command string, d delivery.Delivery) error {
 	name := delivery.Short(d.ID)
 	switch d.State {
 	case delivery.Delivered:
-		a.io.Note(joinNonEmpty("delivered", quotedReceipt(d.Receipt)))
+		a.io.Note(strings.TrimSpace("delivered " + quotedReceipt(d.Receipt)))
 		return nil
 	case delivery.Unknown:
 		return &failure{code: exitFailed, text: command + ": it may or may not have arrived: " + d.Error}
