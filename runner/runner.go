@@ -2,13 +2,17 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"claw/runner/agent"
 	"claw/runner/clock"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/poke"
 	"claw/runner/retention"
+	"claw/runner/wake"
 	"claw/state"
 )
 
@@ -22,17 +26,66 @@ type Runner struct {
 	Post      *deliver.Post
 	Retain    retention.Policy
 	OnLoss    string // tools.exec.onSupervisorLoss
+	// Linger makes Tick stay for what it has to put off for a few minutes: a
+	// wake that is deferred, a failed turn's next try, a message's next attempt.
+	// It is for a tick that nothing may follow.
+	Linger bool
+
+	parts *parts // in tests; nil: those of the fields above
 }
 
 // Report is what a Tick did.
 type Report struct {
-	Poked     bool // another one holds runner.lock and was told
-	Settled   int  // processes whose supervisor was gone
-	Turns     int
-	Delivered int
-	Next      time.Time
+	Poked     bool      `json:"poked"`     // another one holds runner.lock and was told
+	Settled   int       `json:"settled"`   // processes whose supervisor was gone
+	Turns     int       `json:"turns"`     // that ended, however
+	Failed    int       `json:"failed"`    // of these, not as they should
+	Delivered int       `json:"delivered"` //
+	Next      time.Time `json:"next,omitzero"`
+	// Done says it in words, one line for each thing.
+	Done []string `json:"-"`
 }
 
 // Tick makes passes until nothing is left to do now, and returns. With another
-// tick or a runner at work it pokes that one and returns at once.
-func (r *Runner) Tick(ctx context.Context) (Report, error) { return Report{}, nil }
+// tick or a runner at work it pokes that one and returns at once. When ctx ends
+// it starts nothing more and returns: agents go on under their supervisors,
+// messages that are being sent get ten seconds.
+//
+// A turn or a message that fails is recorded and is no error of Tick. Errors
+// are those of the state directory and the like, joined.
+func (r *Runner) Tick(ctx context.Context) (Report, error) {
+	dir := r.Store.Dir()
+	if err := ensure(ctx, r.Store); err != nil {
+		return Report{}, err
+	}
+	s := newShift(ctx, r)
+	defer s.end()
+	pokeErr := poke.Bump(dir)
+	for rounds := 0; ; rounds++ {
+		unlock, free, err := state.TryLock(poke.Lock(dir))
+		switch {
+		case err != nil:
+			return s.report, errors.Join(append(s.errs, err)...)
+		case !free && rounds == 0:
+			return Report{Poked: true}, pokeErr
+		case !free: // whoever has it now sees what came in between
+			return s.report, errors.Join(s.errs...)
+		}
+		seen := s.work(ctx)
+		now := r.Clock.Now()
+		os.Chtimes(poke.Lock(dir), now, now) // see State.LastTick
+		unlock()
+		if ctx.Err() != nil || wake.Look(dir) == seen {
+			return s.report, errors.Join(s.errs...)
+		}
+	}
+}
+
+// ensure makes a state directory that is not there yet: a heartbeat may be the
+// first thing that ever happens.
+func ensure(ctx context.Context, store *state.Store) error {
+	if _, err := os.Lstat(store.Dir()); err == nil {
+		return nil
+	}
+	return store.Update(ctx, func(*state.Tx) error { return nil })
+}

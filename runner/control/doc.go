@@ -189,18 +189,26 @@ func (c *Control) FindKept(query, absent string) (process.Process, error) {
 // Settle writes down what died unnoticed, so that the ledgers say what Find
 // shows. Actions that write anyway call it first.
 func (c *Control) Settle(ctx context.Context) error {
-	gone, err := settle.Lost(ctx, c.Store)
+	_, err := Settle(ctx, c.Store, c.Clock, c.OnLoss)
+	return err
+}
+
+// Settle writes down every process whose supervisor died, and does with what
+// it left running as onLoss says: "kill" ends it, otherwise its output is kept
+// by a program of its own. It returns what it settled.
+func Settle(ctx context.Context, store *state.Store, c clock.Clock, onLoss string) ([]process.Process, error) {
+	gone, err := settle.Lost(ctx, store)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, p := range gone {
-		if c.OnLoss == "kill" {
-			settle.EndLeftover(ctx, c.Clock, p)
+		if onLoss == "kill" {
+			settle.EndLeftover(ctx, c, p)
 			continue
 		}
-		if err := supervisor.Drain(c.Store, p); err != nil {
-			return err
+		if err := supervisor.Drain(store, p); err != nil {
+			return gone, err
 		}
 	}
-	return nil
+	return gone, nil
 }

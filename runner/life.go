@@ -1,0 +1,287 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"claw/runner/clock"
+	"claw/runner/internal/proc"
+	"claw/runner/poke"
+	"claw/runner/supervisor"
+	"claw/runner/wake"
+	"claw/state"
+)
+
+// life is a runner at work. Its shift has no Runner, and the Store is closed,
+// while it idles.
+type life struct {
+	Options
+	shift  *shift
+	source wake.Source
+	note   note
+
+	first      bool          // no pass has been made yet
+	seen       wake.Stamp    // before the last pass
+	lastPass   time.Duration // on the monotonic clock
+	resting    bool          // memory has been given back
+	replaced   []*Runner     // by a newer configuration, still used by what is in flight
+	configured []time.Time   // when the files of Config were changed
+	badConfig  string        // what was said last about a configuration
+	badWatch   string        // what was said last about the watch
+	knownErrs  map[string]bool
+	fedDog     time.Duration
+}
+
+// stamps are the times of files; the zero time for one that is missing.
+func stamps(files []string) []time.Time {
+	times := make([]time.Time, len(files))
+	for i, name := range files {
+		if info, err := os.Stat(name); err == nil {
+			times[i] = info.ModTime()
+		}
+	}
+	return times
+}
+
+// locks tells the files behind the two locks from others of the same name.
+func locks(dir string) [2]uint64 { return [2]uint64{inode(upLock(dir)), inode(poke.Lock(dir))} }
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func newNote(now time.Time) note {
+	self := proc.Self()
+	return note{State: State{Running: true, PID: self.PID, Since: now, Mode: modeWaiting}, Identity: self}
+}
+
+// takeOver takes runner.lock. A tick that holds it is told that a runner waits:
+// it does not linger then. Waiting is being ready, for the tick does the work.
+func (l *life) takeOver(ctx context.Context) (release func(), err error) {
+	for said := false; ; said = true {
+		release, free, err := state.TryLock(poke.Lock(l.Dir))
+		if free || err != nil {
+			return release, err
+		}
+		if !said {
+			l.write()
+			l.Log("waiting for a tick that is at work")
+			l.Ready.tell("READY=1\nSTATUS=waiting for a tick that is at work")
+		}
+		_ = poke.Bump(l.Dir)
+		if err := state.LockShared(ctx, poke.Lock(l.Dir)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// look makes passes as long as there is reason for one.
+func (l *life) look(ctx context.Context) {
+	s := l.shift
+	l.feed()
+	if now := stamps(l.Config); !equal(now, l.configured) {
+		l.configured = now
+		l.reload(false)
+	}
+	for n := 0; l.due() && ctx.Err() == nil; n++ {
+		if s.r == nil && l.load(false) != nil {
+			l.lastPass, s.live = l.Clock.Elapsed(), true // in a minute again
+			l.first, l.seen, s.again = false, wake.Look(l.Dir), false
+			return
+		}
+		if n >= freePasses {
+			clock.Sleep(ctx, l.Clock, pace)
+		}
+		l.pass(ctx)
+	}
+}
+
+func equal(a, b []time.Time) bool {
+	for i := range a {
+		if !a[i].Equal(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *life) pass(ctx context.Context) {
+	s := l.shift
+	l.knownErrs, s.said = s.said, map[string]bool{}
+	poke.Trim(l.Dir)
+	l.seen, l.first, l.resting = wake.Look(l.Dir), false, false
+	l.lastPass = l.Clock.Elapsed()
+	s.pass(ctx)
+	l.tellErrors()
+	l.note.Last = s.passed
+}
+
+// tellErrors says what has failed and did not fail in the pass before.
+func (l *life) tellErrors() {
+	for _, err := range l.shift.errs {
+		if !l.knownErrs[err.Error()] {
+			l.Log("error: " + err.Error())
+		}
+	}
+	l.shift.errs = nil
+	l.shift.report = Report{} // it would grow for ever
+}
+
+// due tells that there is reason for a pass. Where something runs one is made
+// each minute, for nobody is told of the death of a supervisor.
+func (l *life) due() bool {
+	since := l.Clock.Elapsed() - l.lastPass
+	busy := l.shift.live || len(l.shift.busy) > 0
+	return l.first || l.shift.stirred(l.seen) || busy && since >= clock.Longest || since >= sweepEvery
+}
+
+// sleep waits for whatever comes first: a wake, the end of something, the next
+// thing that is due, a minute.
+func (l *life) sleep(ctx context.Context) {
+	timer := l.Clock.NewTimer(l.patience())
+	defer timer.Stop()
+	select {
+	case landed := <-l.shift.landed:
+		l.shift.land(landed)
+		l.tellErrors()
+	case <-l.source.C():
+	case <-l.Reload:
+		l.reload(true)
+	case <-ctx.Done():
+	case <-timer.C():
+		l.rest()
+	}
+}
+
+// patience is how long to sleep at most. What the last pass has left undone is
+// not waited for: that pass had a reason.
+func (l *life) patience() time.Duration {
+	wait := clock.Longest
+	if next := l.shift.next(); next.After(l.shift.passed) {
+		wait = min(wait, max(0, next.Sub(l.Clock.Now())))
+	}
+	if dog := l.Ready.Watchdog; dog > 0 {
+		wait = min(wait, max(dog/2-(l.Clock.Elapsed()-l.fedDog), 0))
+	}
+	if !l.resting && len(l.shift.busy) == 0 {
+		wait = min(wait, idleAfter)
+	}
+	return wait
+}
+
+// feed tells systemd's watchdog that the loop turns.
+func (l *life) feed() {
+	dog := l.Ready.Watchdog
+	if now := l.Clock.Elapsed(); dog > 0 && (now-l.fedDog >= dog/2 || l.fedDog == 0) {
+		l.fedDog = now
+		l.Ready.tell("WATCHDOG=1")
+	}
+}
+
+// rest gives back memory once nothing has happened for a second.
+func (l *life) rest() {
+	if l.resting || len(l.shift.busy) > 0 || l.due() || l.Clock.Elapsed()-l.lastPass < idleAfter {
+		return
+	}
+	l.resting = true
+	l.tellWatch()
+	l.write()
+	l.letGo()
+	supervisor.TrimMemory()
+}
+
+// letGo closes the stores. Nothing is in flight.
+func (l *life) letGo() {
+	if l.shift.r != nil {
+		l.replaced = append(l.replaced, l.shift.r)
+		l.shift.r = nil
+	}
+	for _, r := range l.replaced {
+		r.Store.Close()
+	}
+	l.replaced = nil
+}
+
+// reload makes a new Runner because the configuration may have changed; asked
+// is by a signal, which is always answered.
+func (l *life) reload(asked bool) {
+	if asked {
+		l.Ready.tell(reloading())
+		defer l.Ready.tell("READY=1")
+		l.badConfig = ""
+		l.configured = stamps(l.Config)
+	}
+	if l.load(true) == nil {
+		l.first = true // what is configured anew may be due
+	}
+}
+
+// load makes a Runner. With a configuration that cannot be used the one before
+// stays, and that is said once.
+func (l *life) load(anew bool) error {
+	r, err := l.Load()
+	switch {
+	case err != nil && err.Error() != l.badConfig:
+		l.badConfig = err.Error()
+		note := ""
+		if r != nil || l.shift.r != nil {
+			note = "; going on with the configuration before"
+		}
+		l.Log("error: " + err.Error() + note)
+	case err == nil && l.badConfig != "":
+		l.badConfig = ""
+		l.Log("the configuration can be used again")
+	case err == nil && anew:
+		l.Log("configuration read anew")
+	}
+	if r == nil {
+		return firstError(err, errors.New("nothing was loaded"))
+	}
+	if l.shift.r != nil {
+		l.replaced = append(l.replaced, l.shift.r)
+	}
+	l.shift.r = r
+	return nil
+}
+
+// tellWatch says once why the directory has to be looked at.
+func (l *life) tellWatch() {
+	why := ""
+	l.note.Watch = "told by the kernel"
+	if err := l.source.Polling(); err != nil {
+		why = err.Error()
+		l.note.Watch = "every two seconds: " + why
+	}
+	if why != l.badWatch && why != "" {
+		l.Log("looking at the state directory every two seconds: " + why)
+	}
+	l.badWatch = why
+}
+
+// write brings the note up to date. It is for reading only: an error is nothing
+// to stop for.
+func (l *life) write() {
+	l.note.Next = l.shift.next()
+	_ = l.note.write(l.Dir)
+}
+
+// finish ends in order: nothing begins any more, what runs gets its time.
+func (l *life) finish() {
+	l.Ready.tell("STOPPING=1")
+	if n := len(l.shift.busy); n > 0 {
+		l.Log("ending; waiting up to " + Grace.String() + " for what is at work")
+	}
+	l.shift.drain(Grace)
+	l.tellErrors()
+	l.Log("ended")
+}
+
+func (l *life) close() {
+	l.shift.end()
+	l.letGo()
+}

@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"claw/runner/agent"
+	"claw/runner/control"
+	"claw/runner/deliver"
+	"claw/runner/heartbeat"
+	"claw/runner/retention"
+	"claw/state"
+	"claw/state/event"
+	"claw/state/process"
+	"claw/state/session"
+)
+
+// parts is what a pass is made of. They are the fields of a Runner, behind a
+// seam: what a pass makes of them can be tested without agents and channels.
+type parts struct {
+	settle   func(ctx context.Context) (gone []process.Process, err error)
+	live     func() (bool, error) // something runs whose death nobody would be told of
+	turns    func(ctx context.Context) (ended []agent.Result, going []session.Turn, err error)
+	converge func(ctx context.Context) error
+	plan     func(now time.Time) (heartbeat.Plan, error)
+	do       func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
+	flush    func(ctx context.Context) (deliver.Flushed, error)
+	due      func(now time.Time) bool
+	sweep    func(ctx context.Context, now time.Time)
+	waiting  func(now time.Time) (time.Time, error) // the earliest event that is put off
+}
+
+func (r *Runner) work() *parts {
+	if r.parts != nil {
+		return r.parts
+	}
+	return &parts{
+		settle: func(ctx context.Context) ([]process.Process, error) {
+			return control.Settle(ctx, r.Store, r.Clock, r.OnLoss)
+		},
+		live:     r.live,
+		turns:    r.Turns.Settle,
+		converge: r.Heartbeat.Converge,
+		plan:     func(now time.Time) (heartbeat.Plan, error) { return r.Heartbeat.Plan(now) },
+		do:       r.Heartbeat.Do,
+		flush:    r.Post.Flush,
+		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
+		sweep:    func(ctx context.Context, now time.Time) { retention.Once(ctx, r.Store, r.Retain, now) },
+		waiting:  r.waiting,
+	}
+}
+
+func (r *Runner) live() (bool, error) {
+	found := false
+	err := r.Store.View(func(tx *state.Tx) error {
+		rows, err := state.Processes.All(tx)
+		for _, row := range rows {
+			found = found || row.Rec.Live()
+		}
+		return err
+	})
+	return found, err
+}
+
+// waiting is when the earliest event may be shown that may not be shown yet.
+func (r *Runner) waiting(now time.Time) (time.Time, error) {
+	var first time.Time
+	err := r.Store.View(func(tx *state.Tx) error {
+		rows, err := state.Events.All(tx)
+		for _, row := range rows {
+			if e := row.Rec; e.State == event.Queued && e.NotBefore.After(now) {
+				first = earlier(first, e.NotBefore)
+			}
+		}
+		return err
+	})
+	return first, err
+}
+
+// earlier of two instants; the zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,160 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"claw/runner/heartbeat"
+)
+
+// pass does each part once. What takes long (turns, messages, sweeping) is
+// started and lands later.
+func (s *shift) pass(ctx context.Context) {
+	now := s.clock.Now()
+	s.again, s.passed = false, now
+	w := s.r.work()
+	gone, err := w.settle(ctx)
+	s.fail(err)
+	ended, going, err := w.turns(ctx)
+	s.fail(err)
+	s.say(gone, ended)
+	live, err := w.live()
+	s.fail(err)
+	s.live = live || len(going) > 0
+	s.fail(w.converge(ctx))
+	plan, err := w.plan(now)
+	s.fail(err)
+	if ctx.Err() != nil {
+		return
+	}
+	s.planNext, s.retryAt = plan.Next, time.Time{}
+	s.wake(w, plan)
+	s.send(w)
+	if w.due(now) && s.busy[slotSweep] == 0 {
+		s.launch(landing{slot: slotSweep}, func(l *landing) { w.sweep(s.sends, now) })
+	}
+	s.report.Next = s.next()
+}
+
+// wake carries out what is planned, one wake for each agent at a time. A skip
+// is recorded once for as long as it is planned for the same reason.
+func (s *shift) wake(w *parts, plan heartbeat.Plan) {
+	remembered := make(map[string]memo, len(plan.Wakes))
+	for _, p := range plan.Wakes {
+		key := p.Agent + "\x00" + p.SessionKey
+		m := s.memory[key]
+		remembered[key] = m
+		switch {
+		case s.busy[p.Agent] > 0: // its landing makes another pass
+		case p.Status == "deferred":
+			s.putOff(p, p.RetryAt)
+		case m.tries > 0 && m.until > s.clock.Elapsed():
+			s.putOff(p, s.clock.Now().Add(m.until-s.clock.Elapsed()))
+		case !p.Run && m.sign == sign(p):
+			s.putOff(p, p.RetryAt)
+		default:
+			s.launch(landing{slot: p.Agent, key: key, wake: p}, func(l *landing) { l.turn, l.err = w.do(s.turns, p) })
+		}
+	}
+	for key, m := range s.memory { // of an agent at work, whose session is not planned meanwhile
+		if _, ok := remembered[key]; !ok && s.busy[agentOf(key)] > 0 {
+			remembered[key] = m
+		}
+	}
+	s.memory = remembered
+}
+
+func agentOf(key string) string {
+	for i := range key {
+		if key[i] == 0 {
+			return key[:i]
+		}
+	}
+	return key
+}
+
+// sign tells one skip from another.
+func sign(p heartbeat.Planned) string {
+	return p.Status + "\x00" + p.Reason + "\x00" + p.Due.UTC().Format(time.RFC3339Nano)
+}
+
+// putOff notes when a wake can be looked at again. The heartbeat's own cadence
+// is nothing a tick lingers for.
+func (s *shift) putOff(p heartbeat.Planned, at time.Time) {
+	if p.Intent != "scheduled" {
+		s.retryAt = earlier(s.retryAt, at)
+	}
+}
+
+// senders is how many may look for messages at once. Each message is sent by
+// one of them; one that waits for a slow channel does not hold up the others.
+const senders = 4
+
+// send looks for messages that are due, beside the passes.
+func (s *shift) send(w *parts) {
+	if s.busy[slotPost] >= senders {
+		return
+	}
+	s.launch(landing{slot: slotPost}, func(l *landing) { l.flushed, l.err = w.flush(s.sends) })
+}
+
+func (s *shift) launch(l landing, fn func(l *landing)) {
+	s.busy[l.slot]++
+	go func() {
+		fn(&l)
+		s.landed <- l
+	}()
+}
+
+// land takes in what has ended.
+func (s *shift) land(l landing) {
+	if s.busy[l.slot]--; s.busy[l.slot] == 0 {
+		delete(s.busy, l.slot)
+	}
+	switch l.slot {
+	case slotPost:
+		s.landPost(l)
+	case slotSweep:
+	default:
+		s.landWake(l)
+	}
+}
+
+func (s *shift) landPost(l landing) {
+	s.fail(l.err)
+	s.postNext = l.flushed.Next
+	s.report.Next = s.next()
+	f := l.flushed
+	s.report.Delivered += f.Delivered
+	for _, x := range []struct {
+		n   int
+		how string
+	}{{f.Delivered, "delivered"}, {f.Failed, "could not be delivered: claw deliveries list"}, {f.Unknown, "may or may not have arrived: claw deliveries list"}} {
+		if x.n > 0 {
+			s.done("%s %s", messages(x.n), x.how)
+		}
+	}
+}
+
+// landWake frees the agent for its next wake.
+func (s *shift) landWake(l landing) {
+	s.again = true
+	m := s.memory[l.key]
+	switch {
+	case l.err == nil:
+		m = memo{}
+		if !l.wake.Run {
+			m.sign = sign(l.wake)
+		}
+	default:
+		m.until = s.clock.Elapsed() + min(firstRetry<<min(m.tries, 6), lastRetry)
+		m.tries++
+		if !busyLane(l.err) && s.turns.Err() == nil {
+			s.fail(l.err)
+		}
+	}
+	s.memory[l.key] = m
+	if l.turn.ID != "" && l.turn.Status.Ended() {
+		s.turnEnded(l.turn, "")
+	}
+}

@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"claw/runner/clock"
+	"claw/runner/wake"
+	"claw/state"
+)
+
+// The times of a runner's life.
+const (
+	// Grace is how long turns may go on when it is told to end.
+	Grace = 10 * time.Second
+	// idleAfter is how long nothing must have happened until memory is given back.
+	idleAfter = time.Second
+	// sweepEvery is how often an idle runner makes a pass although nothing has
+	// changed: what is kept grows old all the same.
+	sweepEvery = time.Hour
+)
+
+// Options say how to run.
+type Options struct {
+	Dir   string
+	Clock clock.Clock
+	// Load makes a Runner, with an open Store, by the configuration as it is
+	// now. With a configuration that cannot be used it returns both a Runner by
+	// the last good one and the error; without a Runner nothing can be done.
+	Load func() (*Runner, error)
+	// Config are files whose change makes it load anew at the next look, which
+	// is within a minute. Reload makes it load at once.
+	Config []string
+	Reload <-chan os.Signal
+	Log    func(line string) // what happens, one line for each thing; nil: nobody reads it
+	Ready  Readiness
+	// Watch is what wakes; nil is wake.Watch.
+	Watch func(dir string, c clock.Clock) wake.Source
+}
+
+// Run works until ctx ends, and then gives turns Grace. It returns nil when it
+// was told to end, *UpError when another runner is at work on the directory.
+//
+// It sleeps until it is woken, until the next thing is due, and never for more
+// than a minute. A minute in which nothing has changed and nothing runs costs a
+// few system calls.
+func Run(ctx context.Context, o Options) error {
+	if o.Watch == nil {
+		o.Watch = func(dir string, c clock.Clock) wake.Source { return wake.Watch(dir, c) }
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	r, err := o.Load()
+	if err != nil {
+		return err
+	}
+	l := &life{Options: o, configured: stamps(o.Config), shift: newShift(ctx, r), first: true}
+	l.shift.log = o.Log
+	defer l.close()
+	for {
+		again, err := l.hold(ctx)
+		if err != nil || !again {
+			return err
+		}
+		o.Log("the state directory has been replaced; beginning anew")
+	}
+}
+
+// hold takes the locks and works until ctx ends, or (again) until the locks
+// are not those of the directory any more.
+func (l *life) hold(ctx context.Context) (again bool, err error) {
+	if err := ensure(ctx, l.shift.r.Store); err != nil {
+		return false, err
+	}
+	unlock, err := l.begin(ctx)
+	if err != nil || unlock == nil {
+		return false, err
+	}
+	defer unlock()
+	mine := locks(l.Dir)
+	for ctx.Err() == nil {
+		if locks(l.Dir) != mine {
+			l.first = true
+			return true, l.load(false)
+		}
+		l.look(ctx)
+		l.sleep(ctx)
+	}
+	l.finish()
+	return false, nil
+}
+
+// begin takes both locks. A tick that is at work is waited for. No unlock and
+// no error: it was told to end meanwhile.
+func (l *life) begin(ctx context.Context) (unlock func(), err error) {
+	down, free, err := state.TryLock(upLock(l.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if !free {
+		s, err := Look(l.Dir)
+		return nil, firstError(err, &UpError{State: s})
+	}
+	l.note = newNote(l.Clock.Now())
+	release, err := l.takeOver(ctx)
+	if ctx.Err() != nil {
+		err = nil // told to end before it began
+	}
+	if release == nil {
+		down()
+		return nil, err
+	}
+	l.note.Mode = modeNormal
+	l.source = l.Watch(l.Dir, l.Clock)
+	l.tellWatch()
+	l.write()
+	l.Ready.tell("READY=1")
+	l.Log("at work on " + l.Dir)
+	return func() {
+		l.source.Close()
+		if readNote(l.Dir).Identity == l.note.Identity {
+			os.Remove(noteFile(l.Dir))
+		}
+		release()
+		down()
+	}, nil
+}

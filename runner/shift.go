@@ -1,0 +1,262 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"claw/runner/agent"
+	"claw/runner/clock"
+	"claw/runner/deliver"
+	"claw/runner/heartbeat"
+	"claw/runner/poke"
+	"claw/runner/wake"
+	"claw/state/process"
+	"claw/state/session"
+)
+
+// The times of a shift.
+const (
+	sendPatience = 10 * time.Second      // for messages that are being sent when it ends
+	short        = 10 * time.Millisecond // what ends within that needs no watch
+	pace         = wake.Coalesce         // between passes that others cause all the time
+	firstRetry   = time.Second           // of a wake that could not be carried out
+	lastRetry    = time.Minute           // it doubles until here
+	lingerMost   = 6 * time.Minute       // longer than the longest wait of a failed turn's event
+	freePasses   = 20                    // without a pause
+)
+
+// shift is the time during which somebody holds runner.lock: all of a tick, all
+// of a runner's life. One goroutine owns it; what it starts lands on a channel.
+type shift struct {
+	r     *Runner
+	dir   string
+	clock clock.Clock
+
+	busy   map[string]int // by slot: an agent's name, post, sweep
+	landed chan landing
+	memory map[string]memo // by session: what was done about a wake that is still planned
+	again  bool            // something has happened that the stamp does not show
+
+	turns, sends         context.Context // of agents, of channels and sweeps
+	stopTurns, stopSends context.CancelFunc
+
+	source   wake.Source // of a tick; opened when it is first needed
+	planNext time.Time
+	postNext time.Time
+	retryAt  time.Time // the earliest wake that is put off, the heartbeat's cadence aside
+	passed   time.Time // when the last pass began
+	live     bool      // something runs whose death nobody would be told of
+
+	report Report
+	errs   []error
+	said   map[string]bool
+	log    func(line string)
+}
+
+// The slots that are not an agent: no agent's name has a blank.
+const (
+	slotPost  = "post "
+	slotSweep = "sweep "
+)
+
+// memo is what became of a wake, for as long as it is planned again.
+type memo struct {
+	sign  string        // of a recorded skip
+	tries int           // in a row that failed
+	until time.Duration // on the monotonic clock: not again before
+}
+
+// landing is the end of something that ran beside the passes.
+type landing struct {
+	slot    string
+	key     string // of memory
+	wake    heartbeat.Planned
+	turn    session.Turn
+	flushed deliver.Flushed
+	err     error
+}
+
+func newShift(ctx context.Context, r *Runner) *shift {
+	s := &shift{
+		r: r, dir: r.Store.Dir(), clock: r.Clock, busy: map[string]int{}, landed: make(chan landing),
+		memory: map[string]memo{}, said: map[string]bool{}, log: func(string) {},
+	}
+	base := context.WithoutCancel(ctx)
+	s.turns, s.stopTurns = context.WithCancel(base)
+	s.sends, s.stopSends = context.WithCancel(base)
+	return s
+}
+
+// end lets go of everything. Nothing is in flight any more.
+func (s *shift) end() {
+	s.stopTurns()
+	s.stopSends()
+	if s.source != nil {
+		s.source.Close()
+	}
+}
+
+// work makes passes until one of them began with the stamp that is there when
+// it and all it started have ended; that stamp is returned.
+func (s *shift) work(ctx context.Context) wake.Stamp {
+	for passes := 0; ; passes++ {
+		poke.Trim(s.dir)
+		seen := wake.Look(s.dir)
+		s.pass(ctx)
+		for len(s.busy) > 0 && ctx.Err() == nil && !s.stirred(seen) {
+			s.await(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			s.drain(0)
+			return seen
+		case s.stirred(seen) && passes >= freePasses:
+			clock.Sleep(ctx, s.clock, pace)
+		case !s.stirred(seen) && len(s.busy) == 0 && !s.linger(ctx, seen):
+			return seen
+		}
+	}
+}
+
+// stirred tells that there is reason for another pass.
+func (s *shift) stirred(seen wake.Stamp) bool {
+	return s.again || wake.Look(s.dir) != seen || s.overdue()
+}
+
+// overdue tells that the time of what was foreseen has come since the last
+// pass. What that pass has left is not asked for again.
+func (s *shift) overdue() bool {
+	now, next := s.clock.Now(), s.next()
+	return !next.IsZero() && !next.After(now) && next.After(s.passed)
+}
+
+// await waits until something lands, is told or is due. A tick opens its watch
+// only for what takes longer than an instant.
+func (s *shift) await(ctx context.Context) {
+	wait := clock.Longest
+	if next := s.next(); !next.IsZero() {
+		wait = max(next.Sub(s.clock.Now()), firstRetry)
+	}
+	var told <-chan struct{}
+	if s.source == nil {
+		wait = short
+	} else {
+		told = s.source.C()
+	}
+	timer := s.clock.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case l := <-s.landed:
+		s.land(l)
+	case <-told:
+	case <-ctx.Done():
+	case <-timer.C():
+		if s.source == nil {
+			s.source = wake.Watch(s.dir, s.clock)
+		}
+	}
+}
+
+// linger waits for what is put off for a few minutes only, or for a change. It
+// tells whether there is a reason for another pass. A runner that wants to
+// begin is not made to wait.
+func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
+	if !s.r.Linger {
+		return false
+	}
+	for waited := false; ctx.Err() == nil && !s.stirred(seen); waited = true {
+		now := s.clock.Now()
+		until, err := s.r.work().waiting(now)
+		s.fail(err)
+		until = earlier(earlier(until, s.retryAt), s.postNext)
+		switch {
+		case until.IsZero() || until.Sub(now) > lingerMost || isUp(s.dir):
+			return false
+		case waited && !until.After(now):
+			return true
+		}
+		s.await(ctx)
+	}
+	return true
+}
+
+// drain lets nothing more begin, gives turns so long and messages ten seconds,
+// and then leaves agents to their supervisors.
+func (s *shift) drain(grace time.Duration) {
+	turnsEnd := s.clock.Elapsed() + grace
+	sendsEnd := s.clock.Elapsed() + max(grace, sendPatience)
+	for len(s.busy) > 0 {
+		now := s.clock.Elapsed()
+		if now >= turnsEnd {
+			s.stopTurns()
+		}
+		if now >= sendsEnd {
+			s.stopSends()
+		}
+		timer := s.clock.NewTimer(max(short, min(sendsEnd-now, time.Second)))
+		select {
+		case l := <-s.landed:
+			s.land(l)
+		case <-timer.C():
+		}
+		timer.Stop()
+	}
+}
+
+// next is when something is due that is known of; zero: nothing is.
+func (s *shift) next() time.Time {
+	return earlier(earlier(s.planNext, s.postNext), s.retryAt)
+}
+
+// fail keeps an error, once.
+func (s *shift) fail(err error) {
+	if err == nil || s.said[err.Error()] {
+		return
+	}
+	s.said[err.Error()] = true
+	s.errs = append(s.errs, err)
+}
+
+func (s *shift) done(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	s.report.Done = append(s.report.Done, line)
+	s.log(line)
+}
+
+// say reports what a pass has settled.
+func (s *shift) say(gone []process.Process, ended []agent.Result) {
+	for _, p := range gone {
+		s.report.Settled++
+		s.done("%s: its supervisor had died; it is lost", p.Slug)
+	}
+	for _, e := range ended {
+		s.turnEnded(e.Turn, "it was left by whoever waited for it")
+	}
+}
+
+func (s *shift) turnEnded(t session.Turn, note string) {
+	s.report.Turns++
+	how := string(t.Status)
+	if t.Outcome != "" {
+		how = t.Outcome
+	}
+	if t.Status != session.TurnSucceeded {
+		s.report.Failed++
+		how = string(t.Status)
+		if t.Error != "" {
+			how += ": " + t.Error
+		}
+	}
+	if note != "" {
+		note = "; " + note
+	}
+	s.done("%s: turn %s (%s) in %s: %s%s", t.Agent, t.ID, t.Reason, t.SessionKey, how, note)
+}
+
+// busyLane tells an error that only says that somebody else was quicker.
+func busyLane(err error) bool {
+	_, ok := errors.AsType[*agent.BusyError](err)
+	return ok
+}
