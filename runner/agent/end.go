@@ -57,6 +57,7 @@ func (r *Turns) control() *control.Control {
 // It does not stop half-way because somebody loses patience.
 func (r *Turns) end(t session.Turn, e ending) (Result, error) {
 	e = e.noted(r.record(r.stamped(t, e), e.reply))
+	failpoint.Hit("turn-ending")
 	var final session.Turn
 	err := r.Store.Update(context.Background(), func(tx *state.Tx) error {
 		row, ok, err := state.Turns.Get(tx, t.ID)

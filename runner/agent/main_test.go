@@ -2,8 +2,6 @@ package agent_test
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -138,10 +136,4 @@ func read(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
-}
-
-func transcript(w *world, key string) string {
-	w.t.Helper()
-	raw, _ := os.ReadFile(filepath.Join(w.Store.Dir(), "sessions", session.FileName(key)+".jsonl"))
-	return strings.TrimSpace(string(raw))
 }

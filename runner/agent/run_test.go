@@ -18,6 +18,8 @@ import (
 // play is what the test binary does as an agent.
 func play(part string) {
 	switch part {
+	case "send":
+		sendFromOutside()
 	case "big":
 		line := []byte(strings.Repeat("x", 63) + "\n")
 		for range 1 << 14 {
