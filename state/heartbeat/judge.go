@@ -96,7 +96,7 @@ func (in *Reply) heard() Outcome {
 		return in.structured(*in.Response)
 	}
 	text := strings.TrimSpace(in.Text)
-	if text == "" {
+	if text == "" || len(in.Failures) > 0 && isHollow(unmarked(text)) { // "---" tells nobody what has failed
 		return Outcome{Status: StatusOkEmpty, Send: in.failures("")}
 	}
 	if rest, ok := Silenced(text); ok {
@@ -116,10 +116,13 @@ func (in *Reply) heard() Outcome {
 // silenced is a reply whose last line is notify=false. If there is nothing but
 // an acknowledgement above it, it hides no failure.
 func (in *Reply) silenced(rest string) Outcome {
-	if PureAck(rest) {
-		return Outcome{Status: StatusOkToken, Silent: true, Send: in.failures("")}
+	out := Outcome{Status: StatusOkToken, Silent: true}
+	if s := Strip(rest, ModeHeartbeat, in.AckMaxChars); s.Skip || isHollow(unmarked(rest)) {
+		out.Send = in.failures(s.Rest)
+		return out
 	}
-	return Outcome{Status: StatusOkToken, Silent: true, Note: process.First(rest, MaxNote)}
+	out.Note = process.First(rest, MaxNote)
+	return out
 }
 
 func (in *Reply) structured(r session.Response) Outcome {
