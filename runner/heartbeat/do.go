@@ -10,6 +10,7 @@ import (
 	"claw/state/event"
 	"claw/state/heartbeat"
 	"claw/state/session"
+	"claw/state/ulid"
 )
 
 // errMoved: what the turn was to show is not queued any more.
@@ -24,6 +25,9 @@ func (e *Engine) Do(ctx context.Context, w Planned) (session.Turn, error) {
 		return session.Turn{}, e.skip(ctx, w)
 	}
 	r := &run{Engine: e, planned: w, began: e.Clock.Elapsed()}
+	if _, err := session.Parse(w.SessionKey); err != nil {
+		return session.Turn{}, r.undeliverable(ctx, err)
+	}
 	for {
 		t, err := r.attempt(ctx)
 		// Whoever took an event has made the queue shorter: this ends.
@@ -100,13 +104,55 @@ func (r *run) skipped(ctx context.Context, reason string, retry bool) (session.T
 func (r *run) turn(ctx context.Context, sc *scene, d draft) (session.Turn, error) {
 	req, err := r.request(sc, d)
 	if err != nil {
-		return session.Turn{}, err
+		return session.Turn{}, r.unfit(ctx, err)
 	}
 	res, err := r.Turns.Run(ctx, req)
 	if _, busy := errors.AsType[*agent.BusyError](err); busy {
 		return r.skipped(ctx, heartbeat.ReasonInFlight, true)
 	}
 	return res.Turn, err
+}
+
+// undeliverable sends the events of a session that cannot exist to the person
+// as they are: no turn will ever show them.
+func (r *run) undeliverable(ctx context.Context, why error) error {
+	return r.Store.Update(ctx, func(tx *state.Tx) error {
+		ready, err := queuedOf(tx, r.planned.SessionKey, tx.Now())
+		if err != nil || len(ready) == 0 {
+			return err
+		}
+		id := ulid.New(tx.Now())
+		t := &session.Turn{ID: id, DispatchID: id, Agent: r.planned.Agent, SessionKey: r.planned.SessionKey, Status: session.TurnFailed, Error: why.Error()}
+		for _, ev := range ready {
+			row, _, err := state.Events.Get(tx, ev.ID)
+			if err != nil {
+				return err
+			}
+			ev.State, ev.EndedAt = event.Relayed, tx.Now()
+			if err := state.Events.Put(tx, ev.ID, row.Rev, ev); err != nil {
+				return err
+			}
+		}
+		return r.tell(tx, t, told{relayed: ready})
+	})
+}
+
+// unfit records that no turn could be made of a wake: a text of the
+// configuration cannot be used. The events stay, the error is for whoever runs
+// the tick.
+func (r *run) unfit(ctx context.Context, why error) error {
+	err := r.Store.Update(ctx, func(tx *state.Tx) error {
+		return edit(tx, r.planned.Agent, func(m *heartbeat.Monitor) {
+			m.Last = &heartbeat.Event{
+				At: tx.Now(), Status: heartbeat.StatusFailed, Reason: r.planned.Wake.Reason, Message: why.Error(),
+				SessionKey: r.planned.SessionKey, Indicator: heartbeat.IndicatorError,
+			}
+			if !r.planned.Due.IsZero() {
+				r.advance(m, r.planned.Wake, true, tx.Now())
+			}
+		})
+	}, state.Relaxed())
+	return errors.Join(why, err)
 }
 
 func (r *run) request(sc *scene, d draft) (agent.Request, error) {

@@ -10,9 +10,9 @@ import (
 	"claw/cmd/claw/internal/output"
 	"claw/runner"
 	"claw/runner/heartbeat"
-	"claw/state/process"
-
 	rules "claw/state/heartbeat"
+	"claw/state/process"
+	"claw/state/session"
 )
 
 // heartbeatCmd is `claw heartbeat`; spec/heartbeat-automations.md 1 and 4.
@@ -109,11 +109,7 @@ func outcomeWords(e *rules.Event) string {
 	}
 	switch e.Status {
 	case rules.StatusOkChecks:
-		checks := itoa(e.Checks) + " checks"
-		if e.Checks == 1 {
-			checks = "1 check"
-		}
-		return "quiet (" + checks + ", no agent run)"
+		return "quiet (" + checksWords(e.Checks) + ", no agent run)"
 	case rules.StatusOkToken, rules.StatusOkEmpty:
 		return "quiet"
 	case rules.StatusSent:
@@ -126,6 +122,16 @@ func outcomeWords(e *rules.Event) string {
 		words += fmt.Sprintf(" (%d times)", e.Count)
 	}
 	return words
+}
+
+func checksWords(n int) string {
+	switch n {
+	case 0:
+		return "no checks"
+	case 1:
+		return "1 check"
+	}
+	return itoa(n) + " checks"
 }
 
 // skipWords is a reason of spec/heartbeat-automations.md 1.4 to 1.7 for
@@ -262,6 +268,9 @@ func (c *heartbeatRun) Run(a *app) error {
 	if !slices.Contains(r.Heartbeat.Agents, agent) {
 		return &failure{code: exitNotFound, text: fmt.Sprintf("heartbeat run: there is no agent %q", agent), remedy: []string{"configured: " + strings.Join(r.Heartbeat.Agents, ", ")}}
 	}
+	if err := ownSession(agent, c.Session); err != nil {
+		return err
+	}
 	w, err := a.runHeartbeat(r, agent, c.Session)
 	if err != nil {
 		return err
@@ -278,14 +287,29 @@ func (c *heartbeatRun) Run(a *app) error {
 	return c.verdict(a, w, last)
 }
 
+// ownSession refuses a key that is none, or another agent's.
+func ownSession(agent, key string) error {
+	if key == "" {
+		return nil
+	}
+	k, err := session.Parse(key)
+	if err != nil {
+		return usagef("heartbeat run: "+err.Error(), remedyOf(err)...)
+	}
+	if k.Agent != "" && k.Agent != agent {
+		return usagef(fmt.Sprintf("heartbeat run: session %s is of agent %s, not %s", key, k.Agent, agent), "--agent "+k.Agent)
+	}
+	return nil
+}
+
 // runHeartbeat plans and carries out one wake by hand, and sends what follows
 // from it.
-func (a *app) runHeartbeat(r *runner.Runner, agent, session string) (heartbeat.Planned, error) {
+func (a *app) runHeartbeat(r *runner.Runner, agent, key string) (heartbeat.Planned, error) {
 	if err := r.Heartbeat.Converge(a.ctx); err != nil {
 		return heartbeat.Planned{}, err
 	}
 	plan, err := r.Heartbeat.Plan(a.now(), heartbeat.Wake{
-		Agent: agent, SessionKey: session, Source: rules.SourceManual, Reason: rules.SourceManual, Intent: rules.IntentManual,
+		Agent: agent, SessionKey: key, Source: rules.SourceManual, Reason: rules.SourceManual, Intent: rules.IntentManual,
 	})
 	if err != nil {
 		return heartbeat.Planned{}, err
