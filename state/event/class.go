@@ -67,7 +67,7 @@ func Reminders(shown []Event, isAck func(string) bool) []string {
 	var texts []string
 	for _, e := range shown {
 		if !Noise(e.Text, isAck) {
-			texts = append(texts, neutralLines(capped(e.Text, detailsBudget)))
+			texts = append(texts, neutralLines(capped(strings.TrimSpace(e.Text), detailsBudget)))
 		}
 	}
 	return texts
