@@ -137,7 +137,9 @@ func (s *shift) overdue() bool {
 func (s *shift) await(ctx context.Context) {
 	wait := clock.Longest
 	if next := s.next(); !next.IsZero() {
-		wait = max(next.Sub(s.clock.Now()), firstRetry)
+		if wait = next.Sub(s.clock.Now()); wait <= 0 { // the last pass has left it undone
+			wait = firstRetry
+		}
 	}
 	var told <-chan struct{}
 	if s.source == nil {

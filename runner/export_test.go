@@ -1,0 +1,54 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"claw/runner/agent"
+	"claw/runner/deliver"
+	"claw/runner/heartbeat"
+	"claw/state/process"
+	"claw/state/session"
+)
+
+// Script replaces the parts of a pass; what is nil has nothing to do.
+type Script struct {
+	Settle  func() ([]process.Process, error)
+	Live    func() bool
+	Turns   func() ([]agent.Result, []session.Turn, error)
+	Plan    func(now time.Time) (heartbeat.Plan, error)
+	Do      func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
+	Flush   func(ctx context.Context) (deliver.Flushed, error)
+	Waiting func() time.Time
+}
+
+// Play makes the passes of r those of a script.
+func (r *Runner) Play(s Script) {
+	p := &parts{
+		settle:   func(context.Context) ([]process.Process, error) { return nil, nil },
+		live:     func() (bool, error) { return s.Live != nil && s.Live(), nil },
+		turns:    func(context.Context) ([]agent.Result, []session.Turn, error) { return nil, nil, nil },
+		converge: func(context.Context) error { return nil },
+		plan:     func(time.Time) (heartbeat.Plan, error) { return heartbeat.Plan{}, nil },
+		do:       s.Do,
+		flush:    func(context.Context) (deliver.Flushed, error) { return deliver.Flushed{}, nil },
+		due:      func(time.Time) bool { return false },
+		waiting:  func(time.Time) (time.Time, error) { return time.Time{}, nil },
+	}
+	if s.Settle != nil {
+		p.settle = func(context.Context) ([]process.Process, error) { return s.Settle() }
+	}
+	if s.Turns != nil {
+		p.turns = func(context.Context) ([]agent.Result, []session.Turn, error) { return s.Turns() }
+	}
+	if s.Plan != nil {
+		p.plan = s.Plan
+	}
+	if s.Flush != nil {
+		p.flush = s.Flush
+	}
+	if s.Waiting != nil {
+		p.waiting = func(time.Time) (time.Time, error) { return s.Waiting(), nil }
+	}
+	r.parts = p
+}
