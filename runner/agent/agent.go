@@ -69,7 +69,7 @@ type Request struct {
 	Quiet      bool
 	Route      delivery.Route
 	ReplyMode  string
-	Timeout    time.Duration // 0: the agent's
+	Timeout    time.Duration // 0: the agent's; less: none
 	Model      string        // "": the agent's
 	Isolated   bool          // a new transcript for this turn
 	// Answer is the reply when it is known without asking anybody (the embedded

@@ -18,8 +18,10 @@ type ending struct {
 	code    *int
 	error   string
 	outcome string
-	killed  bool      // ended on purpose
 	at      time.Time // zero: now
+
+	killed    bool // by a signal, or on purpose
+	unstarted bool // there is no process
 }
 
 // codeNotAccepted is EX_TEMPFAIL: the agent says that it did nothing
@@ -37,8 +39,8 @@ func answered(t session.Turn, reply string) ending {
 }
 
 // refusedBy is the end of a turn whose agent was not started.
-func refusedBy(err error) ending {
-	return ending{status: session.TurnNotAccepted, error: "the agent was not started: " + err.Error()}
+func refusedBy(err error) *ending {
+	return &ending{status: session.TurnNotAccepted, unstarted: true, error: "the agent was not started: " + err.Error()}
 }
 
 // judge says how a turn ended, from how its argv did; design.md section 5,
@@ -104,6 +106,9 @@ func (e ending) apply(t *session.Turn, now time.Time) {
 	t.Status, t.ExitCode, t.Outcome = e.status, e.code, e.outcome
 	t.Error = cutText(e.error, maxError)
 	t.Reply, t.ReplyBytes = cutText(e.reply, session.MaxRowReply), e.bytes
+	if e.unstarted {
+		t.ProcessID = ""
+	}
 	t.EndedAt = e.at
 	if e.at.IsZero() || e.at.Before(t.CreatedAt) {
 		t.EndedAt = now
@@ -141,5 +146,5 @@ func neverStarted(t session.Turn) ending {
 	if t.ProcessID == "" {
 		what = "the reply was recorded"
 	}
-	return ending{status: session.TurnNotAccepted, error: fmt.Sprintf("claw died before %s", what)}
+	return ending{status: session.TurnNotAccepted, unstarted: true, error: fmt.Sprintf("claw died before %s", what)}
 }

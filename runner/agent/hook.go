@@ -35,8 +35,7 @@ func (x *run) hooks(ctx context.Context, input string) *ending {
 	}
 	at, err := x.where()
 	if err != nil {
-		e := refusedBy(err)
-		return &e
+		return refusedBy(err)
 	}
 	for _, argv := range x.agent.Hooks {
 		if len(argv) == 0 {
@@ -53,11 +52,10 @@ func (x *run) hooks(ctx context.Context, input string) *ending {
 func (x *run) hook(ctx context.Context, argv []string, at place, input string) *ending {
 	seen, err := x.ask(ctx, argv, at, input)
 	if ctx.Err() != nil {
-		e := refusedBy(ctx.Err())
-		return &e
+		return refusedBy(context.Cause(ctx))
 	}
 	name := "hook " + filepath.Base(argv[0])
-	e := ending{status: session.TurnBlocked, code: seen.code}
+	e := ending{status: session.TurnBlocked, unstarted: true, code: seen.code}
 	switch {
 	case err != nil:
 		e.error = name + " could not be asked, so it blocks the turn: " + err.Error()

@@ -123,8 +123,7 @@ func (x *run) launch(ctx context.Context, input string) *ending {
 		err = ctx.Err()
 	}
 	if err != nil {
-		e := refusedBy(err)
-		return &e
+		return refusedBy(err)
 	}
 	h, err := x.spare.Launch(ctx, x.Store, req)
 	x.spare = nil
@@ -142,8 +141,7 @@ func (x *run) unlaunched(err error) *ending {
 	if _, ok, findErr := x.process(x.turn.ProcessID); ok || findErr != nil {
 		return nil
 	}
-	e := refusedBy(err)
-	return &e
+	return refusedBy(err)
 }
 
 // supervised is what the supervisor is asked to run.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -168,9 +169,14 @@ func (x *run) carry(ctx context.Context) (Result, error) {
 	defer x.discard()
 	input, err := x.input()
 	if err != nil {
-		return x.end(x.turn, refusedBy(err))
+		return x.end(x.turn, *refusedBy(err))
 	}
-	if e := x.hooks(ctx, input); e != nil {
+	wanted, done := x.untilStopped(ctx)
+	e := x.hooks(wanted, input)
+	if e == nil && wanted.Err() != nil {
+		e = refusedBy(context.Cause(wanted))
+	}
+	if done(); e != nil {
 		return x.end(x.turn, *e)
 	}
 	if x.req.Answer != nil {
@@ -185,4 +191,20 @@ func (x *run) carry(ctx context.Context) (Result, error) {
 	}
 	res, _, err := x.conclude(context.WithoutCancel(ctx), x.turn)
 	return res, err
+}
+
+var errStopped = errors.New("the turn was stopped")
+
+// untilStopped is ctx until the turn is to end: until then nothing has been
+// started that would have to be ended.
+func (x *run) untilStopped(ctx context.Context) (context.Context, func()) {
+	wanted, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-x.req.Stop: // never, when it is nil
+			cancel(errStopped)
+		case <-wanted.Done():
+		}
+	}()
+	return wanted, func() { cancel(nil) }
 }

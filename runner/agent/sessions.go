@@ -130,3 +130,13 @@ func (r *Turns) Remove(ctx context.Context, key string) (archive string, err err
 	}
 	return archive, err
 }
+
+// Now is the turn that runs in a session, or that waits to be settled; false
+// when there is none.
+func (r *Turns) Now(s session.Session) (t session.Turn, ok bool, err error) {
+	if s.TurnID == "" {
+		return t, false, nil
+	}
+	t, ok, err = r.turn(s.TurnID)
+	return t, ok && !t.Status.Ended(), err
+}

@@ -40,6 +40,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 	turns := &agent.Turns{
 		Store: store, Clock: a.clock, Agent: func(name string) agent.Agent { return agentOf(cfg, name) },
 		Environ: environ, Cwd: cwd, Retain: retain, MaxOutput: cfg.Tools.Exec.MaxOutput, WakeOnExit: cfg.Wake.OnExit,
+		OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
 	}
 	engine := &heartbeat.Engine{
 		Store: store, Clock: a.clock, Turns: turns, Post: post, Prompts: prompts.Load(filepath.Join(places.ConfigDir, "prompts")),

@@ -1,0 +1,338 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"claw/cmd/claw/internal/config"
+	"claw/runner/agent"
+	"claw/state"
+	"claw/state/delivery"
+	"claw/state/event"
+	"claw/state/process"
+	"claw/state/session"
+)
+
+// agentCmd is `claw agent`; design.md section 5.
+type agentCmd struct {
+	Send agentSend `cmd:"" help:"Write to an agent and print its reply."`
+}
+
+// Help shows examples.
+func (agentCmd) Help() string {
+	return "An agent is a program of [agents.NAME] in claw.toml that reads a message on its stdin and writes a reply to its stdout. Each session has one turn at a time.\n\n" +
+		examples("claw agent send 'what is still to be done?'", "git diff | claw agent send --session session:review -")
+}
+
+type agentSend struct {
+	Text    []string `arg:"" optional:"" help:"What to tell it; - reads it from stdin, and so does a pipe without a TEXT." placeholder:"TEXT"`
+	Session string   `help:"Conversation to go on with, or to begin; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
+	Agent   string   `help:"Which agent; default that of the session, $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Timeout *float64 `help:"End the agent after so many seconds; default its timeoutSeconds, 0 never." placeholder:"SEC"`
+	Model   string   `help:"What {model} stands for in this turn." placeholder:"NAME"`
+	Wait    *float64 `help:"Wait at most so many seconds for a turn that runs in the session; by default until it has ended." placeholder:"SEC"`
+	NoWait  bool     `help:"Exit with 4 at once if a turn runs in the session."`
+	JSON    bool     `name:"json" help:"Print {\"reply\": TEXT, \"turn\": {\"id\", \"status\", \"sessionKey\", \"exitCode\", \"error\", …}} when it has ended."`
+}
+
+// Help shows examples.
+func (agentSend) Help() string {
+	return "The reply goes to stdout as the agent writes it, its stderr to stderr. Events that wait for the session's next turn go before the message. Ctrl-C ends the agent, a second one leaves it running. " +
+		"Exit 0: there is a reply; 1: the agent failed, said nothing, or a hook blocked the turn; 4: the session is busy, or the agent did not take the message; 124: it timed out; 125: what it did is not known.\n\n" +
+		examples("claw agent send 'what is still to be done?'", "git diff | claw agent send --session session:review --timeout 300 -")
+}
+
+// Run carries out one turn in the foreground.
+func (c *agentSend) Run(a *app) error {
+	message, err := c.message(a)
+	if err != nil {
+		return err
+	}
+	r, err := a.runner(nil)
+	if err != nil {
+		return err
+	}
+	req, err := c.request(a, r.Turns, r.Heartbeat.Agents)
+	if err != nil {
+		return err
+	}
+	req.Message = message
+	return c.turn(a, r.Turns, req)
+}
+
+// message is what is told.
+func (c *agentSend) message(a *app) (string, error) {
+	text := strings.Join(c.Text, " ")
+	if text == "-" || len(c.Text) == 0 && piped(a.stdin) {
+		raw, err := io.ReadAll(io.LimitReader(a.stdin, session.MaxMessage+1))
+		if err != nil {
+			return "", err
+		}
+		text = string(raw)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usagef("agent send: the message is empty", "claw agent send 'what is still to be done?'", "git diff | claw agent send -")
+	}
+	return text, nil
+}
+
+// piped tells a stdin that somebody has prepared: a pipe or a file.
+func piped(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}
+
+// request is the turn that is asked for, without its message.
+func (c *agentSend) request(a *app, turns *agent.Turns, known []string) (agent.Request, error) {
+	key, name, err := c.conversation(a, turns, known)
+	if err != nil {
+		return agent.Request{}, err
+	}
+	req := agent.Request{
+		Agent: name, SessionKey: key, Kind: session.KindUser, Reason: "user", ReplyMode: session.ReplyCaller,
+		Model: c.Model, Drain: true, Wait: -1,
+	}
+	switch {
+	case c.NoWait && c.Wait != nil:
+		return req, usagef("agent send: --wait and --no-wait exclude each other")
+	case c.NoWait:
+		req.Wait = 0
+	case c.Wait != nil:
+		req.Wait = ms(process.TimeoutMs(*c.Wait))
+	}
+	if c.Timeout != nil {
+		if req.Timeout = ms(process.TimeoutMs(*c.Timeout)); req.Timeout == 0 {
+			req.Timeout = -1
+		}
+	}
+	return req, nil
+}
+
+// conversation is the session that is meant, and whose it is. A key that is
+// new begins one: only what is no key is looked for among those there are.
+func (c *agentSend) conversation(a *app, turns *agent.Turns, known []string) (key, name string, err error) {
+	all, err := turns.Sessions("")
+	if err != nil {
+		return "", "", err
+	}
+	key = c.Session
+	if key == "" && c.Agent == "" {
+		key = a.env("SESSION")
+	}
+	if key != "" {
+		if key, err = meantKey(key, all); err != nil {
+			return "", "", sessionError("agent send", err)
+		}
+	}
+	parsed, _ := session.Parse(key)
+	name = firstOf(c.Agent, parsed.Agent, agentOfSession(all, key))
+	if name == "" {
+		if name, err = a.heartbeatAgent(""); err != nil {
+			return "", "", err
+		}
+	}
+	key = firstOf(key, session.Main(name))
+	switch {
+	case parsed.Agent != "" && parsed.Agent != name:
+		return "", "", usagef(fmt.Sprintf("agent send: session %s is of agent %s, not %s", key, parsed.Agent, name), "leave --agent out")
+	case !slices.Contains(known, name):
+		return "", "", &failure{code: exitNotFound, text: fmt.Sprintf("agent send: there is no agent %q", name), remedy: []string{"configured: " + strings.Join(known, ", ")}}
+	case a.env("TURN_ID") != "" && key == a.env("SESSION"):
+		return "", "", &failure{code: exitRefused, text: "agent send: this is a turn of session " + key + " itself, which would wait for its own end", remedy: []string{"--session KEY or --agent NAME name another conversation"}}
+	}
+	return key, name, nil
+}
+
+// meantKey is a key as it was typed: one there is, whatever its case, or a new
+// one, or else the one there is that begins like it.
+func meantKey(typed string, all []agent.Seen) (string, error) {
+	keys := make([]string, len(all))
+	for i, s := range all {
+		keys[i] = s.Key
+		if strings.EqualFold(s.Key, typed) && !slices.ContainsFunc(all, func(s agent.Seen) bool { return s.Key == typed }) {
+			return s.Key, nil
+		}
+	}
+	_, parseErr := session.Parse(typed)
+	if parseErr == nil {
+		return typed, nil
+	}
+	key, err := session.Match(typed, keys)
+	if _, missing := errors.AsType[*session.NotFoundError](err); missing {
+		return "", parseErr
+	}
+	return key, err
+}
+
+func agentOfSession(all []agent.Seen, key string) string {
+	for _, s := range all {
+		if s.Key == key {
+			return s.Agent
+		}
+	}
+	return ""
+}
+
+// sessionError gives an error about a key its exit code.
+func sessionError(command string, err error) error {
+	code := exitUsage
+	if _, ok := errors.AsType[*session.NotFoundError](err); ok {
+		code = exitNotFound
+	}
+	return &failure{code: code, text: command + ": " + err.Error(), remedy: remedyOf(err), err: err}
+}
+
+// turn runs it, and tells how it went.
+func (c *agentSend) turn(a *app, turns *agent.Turns, req agent.Request) error {
+	stopped := a.stopOnSignal(&req)
+	out := &lastByte{w: a.io.Out}
+	if !c.JSON {
+		req.Stdout, req.Stderr = out, a.io.Err
+	}
+	req.Waiting = func(holder string) {
+		a.io.Say("waiting for "+req.SessionKey+": "+holder, "Ctrl-C gives up; --no-wait does not wait")
+	}
+	res, err := turns.Run(stopped.ctx, req)
+	code := stopped.done()
+	if err != nil {
+		return c.notRun(a, res, err, code)
+	}
+	if a.leftToDo(turns.Store, req.SessionKey) {
+		if err := a.wake(); err != nil {
+			a.io.Note("what waits for the next turn was not looked at: " + err.Error())
+		}
+	}
+	if c.JSON {
+		return c.json(a, res, code)
+	}
+	if a.io.OutTTY && out.last != 0 && out.last != '\n' {
+		fmt.Fprintln(a.io.Out)
+	}
+	return turnError(res.Turn, code)
+}
+
+// sentTurn is the answer as JSON. The reply is in one place only.
+type sentTurn struct {
+	Reply string       `json:"reply"`
+	Turn  session.Turn `json:"turn"`
+}
+
+func (c *agentSend) json(a *app, res agent.Result, signalled int) error {
+	answer := sentTurn{Reply: res.Reply, Turn: res.Turn}
+	answer.Turn.Reply = ""
+	if err := a.io.JSON(answer); err != nil {
+		return err
+	}
+	if err := turnError(res.Turn, signalled); err != nil {
+		return silent(a.codeOf(err, 0))
+	}
+	return nil
+}
+
+// notRun explains why there is no turn, or none that has ended.
+func (c *agentSend) notRun(a *app, res agent.Result, err error, signalled int) error {
+	if res.Turn.ID != "" {
+		return &failure{code: firstCode(signalled, exitClaw), text: "agent send: turn " + res.Turn.ID + " goes on without claw", err: err, remedy: []string{
+			"claw sessions show " + res.Turn.SessionKey + " has the reply when it has ended",
+		}}
+	}
+	if signalled != 0 {
+		return silent(signalled)
+	}
+	if !errors.Is(err, agent.ErrNoAgent) {
+		return refusedTurn("agent send", err)
+	}
+	file := "claw.toml"
+	if places, pathErr := config.Paths(a.getenv); pathErr == nil {
+		file = places.Config
+	}
+	return &failure{code: exitRefused, text: "agent send: no agent is configured", err: err, remedy: []string{
+		"set its command in " + file + ", for example:",
+		"[agents.main]",
+		`command = ["claude", "-p"]`,
+	}}
+}
+
+// refusedTurn is an error of runner/agent that says that nothing was done.
+func refusedTurn(command string, err error) error {
+	busy, isBusy := errors.AsType[*agent.BusyError](err)
+	_, isLong := errors.AsType[*agent.TooLongError](err)
+	switch {
+	case isBusy:
+		return &failure{code: exitRefused, text: command + ": " + busy.Error(), err: err, remedy: []string{"claw sessions list shows who is in which session"}}
+	case isLong:
+		return &failure{code: exitRefused, text: command + ": " + err.Error(), err: err, remedy: remedyOf(err)}
+	}
+	return err
+}
+
+func firstCode(codes ...int) int {
+	for _, c := range codes {
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// turnError is how a turn ended, nil for a success. signalled is the code of
+// the signal that ended it, if one did.
+func turnError(t session.Turn, signalled int) error {
+	f := &failure{text: "agent send: " + firstOf(t.Error, string(t.Status))}
+	switch t.Status {
+	case session.TurnSucceeded:
+		return nil
+	case session.TurnTimedOut:
+		f.code = exitTimedOut
+	case session.TurnNotAccepted:
+		f.code, f.remedy = exitRefused, []string{"the agent did nothing: the message can be sent again"}
+	case session.TurnBlocked:
+		f.code, f.remedy = exitFailed, []string{"the agent has not seen the message"}
+	case session.TurnLost:
+		f.code, f.remedy = exitClaw, []string{"claw sessions show " + t.SessionKey + " has what it said until then"}
+	default:
+		f.code = firstCode(signalled, exitFailed)
+	}
+	return f
+}
+
+// leftToDo tells whether the lane that has just become free was waited for by
+// an event, or something is to be sent: nobody else might look soon.
+func (a *app) leftToDo(store *state.Store, key string) (left bool) {
+	store.View(func(tx *state.Tx) error {
+		events, err := state.Events.All(tx)
+		for _, row := range events {
+			e := row.Rec
+			left = left || e.State == event.Queued && e.SessionKey == key && !e.NextTurn && !e.NotBefore.After(tx.Now())
+		}
+		if err != nil || left {
+			return err
+		}
+		sends, err := state.Deliveries.All(tx)
+		for _, row := range sends {
+			left = left || row.Rec.State == delivery.Pending && !row.Rec.NextAt.After(tx.Now())
+		}
+		return err
+	})
+	return left
+}
+
+// lastByte remembers how the output ends.
+type lastByte struct {
+	w    io.Writer
+	last byte
+}
+
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		l.last = p[len(p)-1]
+	}
+	return l.w.Write(p)
+}
