@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"claw/state"
@@ -147,13 +148,15 @@ func Send(ctx context.Context, store *state.Store, ev event.Event) (sent event.E
 			return err
 		}
 		var queue []event.Event
+		newest := ""
 		for _, r := range rows {
+			newest = r.ID
 			if r.Rec.State == event.Queued && r.Rec.SessionKey == ev.SessionKey {
 				queue = append(queue, r.Rec)
 			}
 		}
 		sent = ev
-		sent.ID, sent.State, sent.CreatedAt = ulid.New(tx.Now()), event.Queued, tx.Now()
+		sent.ID, sent.State, sent.CreatedAt = idAfter(newest, tx.Now()), event.Queued, tx.Now()
 		queued := false
 		if queued, why = event.Enqueue(queue, &sent); !queued {
 			return nil
@@ -161,6 +164,16 @@ func Send(ctx context.Context, store *state.Store, ev event.Event) (sent event.E
 		return state.Events.Add(tx, sent.ID, sent)
 	})
 	return sent, why, err
+}
+
+// idAfter is a new id that sorts behind another one, so that what is sent
+// within one millisecond, or after the clock was put back, stays in order.
+func idAfter(newest string, now time.Time) string {
+	id := ulid.New(now)
+	if at, ok := ulid.Time(newest); ok && id <= newest {
+		id = ulid.New(at.Add(time.Millisecond))
+	}
+	return id
 }
 
 // LastOf is what became of an agent's last heartbeat; nil when it has had none.

@@ -2,6 +2,8 @@ package heartbeat_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,31 @@ func TestTheSameEndTwiceIsToldTwice(t *testing.T) {
 	w.tick()
 	if n := len(w.sent()); n != 2 {
 		t.Errorf("%d messages", n)
+	}
+}
+
+// A message about something else does not make an alert new again.
+func TestTheMemoryIsOfTheCheckAlone(t *testing.T) {
+	w := newWorld(t)
+	w.checkScript("disk", "echo full")
+	w.due().tick()
+	w.clock.Advance(time.Second)
+	w.ended("reef", 0, "ok")
+	w.tick()
+	w.due().tick()
+	w.want("last", w.last(), "skipped duplicate")
+	w.wantSent("disk check: full", "./reef.sh finished in 1s (exit 0)\nok")
+}
+
+// A check that is due when a command ends follows it at once.
+func TestACheckFollowsTheEventsThatCameFirst(t *testing.T) {
+	w := newWorld(t)
+	w.checkScript("disk", "echo full")
+	w.due()
+	w.ended("reef", 0, "ok")
+	turns := w.tick()
+	if len(turns) != 2 || turns[0].Kind != session.KindExec || turns[1].Kind != session.KindHeartbeat || turns[1].Reason != "interval" {
+		t.Errorf("%+v", turns)
 	}
 }
 
@@ -226,6 +253,36 @@ func TestIsolatedSession(t *testing.T) {
 	w.want("event", string(w.event(ev.ID).State), "consumed")
 	w.ended("reef", 0, "ok")
 	w.want("a command's end", w.one(w.tick()).SessionKey, mainKey)
+}
+
+// While the isolated turn runs, no turn of the session itself shows its event.
+func TestAnIsolatedTurnOwnsItsEvents(t *testing.T) {
+	w := newWorld(t)
+	mark := filepath.Join(t.TempDir(), "go")
+	w.sh("main", "while ! [ -e "+mark+" ]; do sleep 0.01; done; echo HEARTBEAT_OK")
+	w.set("main", func(s *heartbeat.Settings) { s.IsolatedSession = true })
+	ev := w.queue(event.Event{Text: "can wait", NextTurn: true})
+	p := w.due().plan().Wakes[0]
+	done := make(chan error)
+	go func() {
+		_, err := w.Do(t.Context(), p)
+		done <- err
+	}()
+	for deadline := time.Now().Add(time.Minute); len(w.turns()) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no turn was admitted")
+		}
+	}
+	if ready := event.Ready([]event.Event{w.event(ev.ID)}, w.clock.Now().Add(time.Hour)); len(ready) != 0 {
+		t.Error("another turn may show it")
+	}
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.want("event", string(w.event(ev.ID).State), "consumed")
 }
 
 // A failed isolated turn gives its events back.

@@ -71,7 +71,6 @@ func (e *Engine) heard(s Settings, m heartbeat.Monitor, t *session.Turn, reply s
 		// The embedded agent says what events and checks say. That may look
 		// like an acknowledgement, and is none.
 		in.Response = &session.Response{Outcome: "needs_attention", Notify: true, Summary: reply, NotificationText: reply}
-		in.Failures = nil
 	}
 	return in
 }
