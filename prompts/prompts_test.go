@@ -268,8 +268,8 @@ func TestAFileReplacesItsText(t *testing.T) {
 	if _, from, _ := set.Text("exec"); from != prompts.Embedded {
 		t.Errorf("from %s", from)
 	}
-	if err := set.Check(); err != nil {
-		t.Error(err)
+	if wrong := set.Check(); wrong != nil {
+		t.Error(wrong)
 	}
 	for _, s := range []*prompts.Set{prompts.Load(filepath.Join(dir, "none")), prompts.Default()} {
 		if got, err := s.Exec(prompts.Exec{}); err != nil || got == "" || s.Check() != nil {
@@ -296,9 +296,11 @@ func TestAFileThatIsNotFit(t *testing.T) {
 			if _, err := set.Exec(prompts.Exec{Details: []string{"x"}}); err != nil {
 				t.Errorf("another text fails too: %v", err)
 			}
-			if set.Check() == nil {
-				t.Error("Check sees nothing")
+			wrong := set.Check()
+			if len(wrong) != 1 {
+				t.Fatal(wrong)
 			}
+			refused(t, wrong[0], filepath.Join(dir, "exec.txt"), tt.why)
 		})
 	}
 }
@@ -341,11 +343,11 @@ func TestWhatIsNoFile(t *testing.T) {
 
 func TestCheckNamesStrays(t *testing.T) {
 	set, dir := folder(t, map[string]string{"exce.txt": "{details}", "notes.md": "mine", "exec.txt": "{details}"})
-	err := set.Check()
-	refused(t, err, filepath.Join(dir, "exce.txt"), "replaces nothing")
-	if strings.Contains(err.Error(), "notes.md") {
-		t.Error(err)
+	wrong := set.Check()
+	if len(wrong) != 1 {
+		t.Fatal(wrong)
 	}
+	refused(t, wrong[0], filepath.Join(dir, "exce.txt"), "replaces nothing")
 }
 
 // FuzzFill: whatever the content is, it is in the prompt once, whole, and what

@@ -97,7 +97,7 @@ func read(file string, t embedded) (string, error) {
 		}
 	}
 	if why := broken(text, t.needs); why != "" {
-		return "", &Error{File: file, Why: why, Hint: "start from what `claw config prompts show " + t.name + "` prints without this file"}
+		return "", &Error{File: file, Why: why, Hint: "start from claw's own text: claw config prompts show " + t.name + " --embedded"}
 	}
 	return tidy(text), nil
 }
@@ -153,28 +153,29 @@ func tidy(text string) string {
 	return strings.TrimRight(text, " \t\n")
 }
 
-// Check reads every file of the folder. The error joins an *Error for each
-// that is not fit to be used, and for each *.txt that replaces nothing.
-func (s *Set) Check() error {
+// Check reads every file of the folder and returns what is wrong: a file that
+// is not fit to be used, or a *.txt that replaces nothing.
+func (s *Set) Check() []*Error {
 	if s.dir == "" {
 		return nil
 	}
-	var errs []error
+	var wrong []*Error
 	names := Names()
 	for _, name := range names {
-		if _, _, err := s.Text(name); err != nil {
-			errs = append(errs, err)
+		_, _, err := s.Text(name)
+		if e, ok := errors.AsType[*Error](err); ok {
+			wrong = append(wrong, e)
 		}
 	}
-	files, _ := os.ReadDir(s.dir)
+	files, _ := os.ReadDir(s.dir) // a folder that cannot be read fails every text of it
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), ".txt")
 		if ok && !slices.Contains(names, name) {
-			errs = append(errs, &Error{
+			wrong = append(wrong, &Error{
 				File: filepath.Join(s.dir, f.Name()), Why: "replaces nothing",
 				Hint: "claw config prompts lists the names",
 			})
 		}
 	}
-	return errors.Join(errs...)
+	return wrong
 }

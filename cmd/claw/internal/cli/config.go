@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"claw/cmd/claw/internal/config"
+	"claw/prompts"
 	"claw/state/process"
 )
 
@@ -12,7 +13,9 @@ import (
 type configCmd struct {
 	Path  configPath  `cmd:"" help:"Print where the configuration and the state are."`
 	Show  configShow  `cmd:"" help:"Print every setting, its value and where it comes from."`
-	Check configCheck `cmd:"" help:"Check the configuration file."`
+	Check configCheck `cmd:"" help:"Check the configuration file and the prompts."`
+
+	Prompts configPrompts `cmd:"" help:"List and show what claw says to an agent."`
 }
 
 // Help shows examples.
@@ -69,14 +72,25 @@ func (configCheck) Help() string {
 	return examples("claw config check", "CLAW_CONFIG=./claw.toml claw config check")
 }
 
-// Run checks the file; every problem is listed.
+// Run checks the file and the prompts; every problem is listed.
 func (c *configCheck) Run(a *app) error {
 	cfg, err := a.config()
+	set, pathErr := a.prompts()
+	if err == nil {
+		err = pathErr
+	}
+	var wrong []*prompts.Error
+	if set != nil {
+		wrong = set.Check()
+	}
 	if c.JSON {
-		return c.asJSON(a, cfg, err)
+		return c.asJSON(a, cfg, err, wrong)
 	}
 	if err != nil {
 		return err
+	}
+	if len(wrong) > 0 {
+		return badPrompts(a, wrong)
 	}
 	for _, w := range cfg.Warnings {
 		a.io.Note(w.String())
@@ -93,18 +107,21 @@ func (c *configCheck) Run(a *app) error {
 	return nil
 }
 
-func (c *configCheck) asJSON(a *app, cfg *config.Config, err error) error {
+func (c *configCheck) asJSON(a *app, cfg *config.Config, err error, wrong []*prompts.Error) error {
 	out := struct {
 		OK       bool     `json:"ok"`
 		Problems []string `json:"problems"`
 		Warnings []string `json:"warnings"`
-	}{OK: err == nil, Problems: []string{}, Warnings: []string{}}
+	}{OK: err == nil && len(wrong) == 0, Problems: []string{}, Warnings: []string{}}
 	if bad, ok := errors.AsType[*config.Error](err); ok {
 		for _, p := range bad.Problems {
 			out.Problems = append(out.Problems, p.Error())
 		}
 	} else if err != nil {
 		out.Problems = append(out.Problems, err.Error())
+	}
+	for _, e := range wrong {
+		out.Problems = append(out.Problems, e.Error())
 	}
 	if cfg != nil {
 		for _, w := range cfg.Warnings {
@@ -114,7 +131,7 @@ func (c *configCheck) asJSON(a *app, cfg *config.Config, err error) error {
 	if jsonErr := a.io.JSON(out); jsonErr != nil {
 		return jsonErr
 	}
-	if err != nil {
+	if !out.OK {
 		return silent(exitUsage)
 	}
 	return nil
@@ -123,7 +140,8 @@ func (c *configCheck) asJSON(a *app, cfg *config.Config, err error) error {
 func isConfigError(err error) bool {
 	_, bad := errors.AsType[*config.Error](err)
 	_, home := errors.AsType[*config.HomeError](err)
-	return bad || home
+	_, text := errors.AsType[*prompts.Error](err)
+	return bad || home || text
 }
 
 func isEnvError(err error) bool {
