@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"claw/runner/clock"
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/session"
@@ -91,9 +92,14 @@ func (r *Turns) take(ctx context.Context, key string, wait time.Duration, told f
 		return nil, err
 	}
 	if wait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, wait, errPatience)
-		defer cancel()
+		patient, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		go func() {
+			if clock.Sleep(patient, r.Clock, wait) == nil {
+				cancel(errPatience)
+			}
+		}()
+		ctx = patient
 	}
 	q := queue{Turns: r, key: key, wait: wait, told: told}
 	first, err := q.lock(ctx, nextExt)

@@ -199,4 +199,53 @@ func TestIsolated(t *testing.T) {
 		}
 		return err
 	})
+	if got := lines(w, main+":heartbeat"); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	if files, _ := filepath.Glob(filepath.Join(w.Store.Dir(), "sessions", "*.jsonl")); len(files) != 1 {
+		t.Errorf("heartbeats pile up: %v", files)
+	}
+}
+
+// However many come at once: each has its turn, and no two overlap.
+func TestACrowd(t *testing.T) {
+	w := newWorld(t).sh("mkdir inside || exit 3; cat; rmdir inside")
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			message := strings.Repeat("x", i+1)
+			if res := w.run(send(message)); res.Turn.Status != session.TurnSucceeded || res.Reply != message {
+				t.Errorf("%+v", res.Turn)
+			}
+		})
+	}
+	wg.Wait()
+	if s := w.session(main); s.Turns != 6 || len(lines(w, main)) != 12 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Whoever reads the reply slowly holds up the next turn of nobody.
+func TestASlowReaderDoesNotHoldTheLane(t *testing.T) {
+	w := newWorld(t).sh("cat")
+	slow := make(slowReader)
+	req := send("hello")
+	req.Stdout = slow
+	done := make(chan agent.Result, 1)
+	go func() { done <- w.run(req) }()
+	until(t, "the turn has ended", func() bool { all := w.turns(); return len(all) == 1 && all[0].Status.Ended() })
+	if res := w.run(send("next")); res.Reply != "next" {
+		t.Errorf("%+v", res)
+	}
+	if got := <-slow; got != "hello" {
+		t.Errorf("%q", got)
+	}
+	<-done
+}
+
+type slowReader chan string
+
+func (s slowReader) Write(p []byte) (int, error) {
+	s <- string(p)
+	return len(p), nil
 }

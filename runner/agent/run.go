@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"claw/runner/internal/failpoint"
@@ -27,18 +28,28 @@ func (r *Turns) Run(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer leave()
 	x := &run{Turns: r, req: req, agent: ag}
-	if req.Answer == nil {
+	res, err := x.inLane(ctx)
+	leave()
+	if x.passed != nil && err == nil {
+		<-x.passed // somebody may read slowly: the lane is free meanwhile
+	}
+	return res, err
+}
+
+// inLane is what the lane is held for.
+func (x *run) inLane(ctx context.Context) (res Result, err error) {
+	defer x.discard()
+	if x.req.Answer == nil {
 		// The supervisor boots while the turn is admitted and the hooks run.
-		if x.spare, err = supervisor.Prepare(r.Store.Dir()); err != nil {
+		if x.spare, err = supervisor.Prepare(x.Store.Dir()); err != nil {
 			return Result{}, err
 		}
 	}
 	if err := x.admit(ctx); err != nil {
-		x.discard()
 		return Result{}, err
 	}
+	defer x.durable()
 	return x.carry(ctx)
 }
 
@@ -49,7 +60,8 @@ type run struct {
 	agent   Agent
 	spare   *supervisor.Spare // nil once used, and with an Answer
 	turn    session.Turn
-	durable func() error // waits until the admission is on disk
+	durable func() error  // waits until the admission is on disk
+	passed  chan struct{} // closed when all output has been passed on; nil: there is none
 }
 
 func (x *run) discard() {
@@ -98,7 +110,7 @@ func checkMessage(message *string) error {
 // runs it, in one transaction before anything is started (seed 003, 14). The
 // disk is waited for later, but before the agent can do anything.
 func (x *run) admit(ctx context.Context) error {
-	x.durable = func() error { return nil }
+	var wait func() error
 	id := ulid.New(x.Clock.Now())
 	err := x.Store.Update(ctx, func(tx *state.Tx) error {
 		row, ok, err := state.Sessions.Get(tx, x.req.SessionKey)
@@ -128,8 +140,9 @@ func (x *run) admit(ctx context.Context) error {
 			return err
 		}
 		return state.Sessions.Put(tx, s.Key, row.Rev, begun(s, t))
-	}, state.Deferred(&x.durable))
+	}, state.Deferred(&wait))
 	if err == nil {
+		x.durable = sync.OnceValue(wait)
 		failpoint.Hit("turn-admitted")
 	}
 	return err
@@ -166,7 +179,6 @@ func begun(s session.Session, t session.Turn) session.Session {
 
 // carry takes an admitted turn to its end.
 func (x *run) carry(ctx context.Context) (Result, error) {
-	defer x.discard()
 	input, err := x.input()
 	if err != nil {
 		return x.end(x.turn, *refusedBy(err))

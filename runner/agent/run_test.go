@@ -282,3 +282,49 @@ func TestItGoesOnWithoutTheCaller(t *testing.T) {
 		t.Errorf("settled again: %v %v %v", ended, going, err)
 	}
 }
+
+// What heartbeat respond writes into the row while the agent runs is there when
+// the turn ends.
+func TestAResponseIsKept(t *testing.T) {
+	w := newWorld(t)
+	g := w.gate()
+	var heard *session.Response
+	w.OnEnd = func(_ *state.Tx, turn *session.Turn, _ string) error { heard = turn.Response; return nil }
+	done := make(chan agent.Result, 1)
+	go func() { done <- w.run(wake("[OpenClaw heartbeat poll]")) }()
+	g.await(1)
+	err := w.Store.Update(t.Context(), func(tx *state.Tx) error {
+		rows, err := state.Turns.All(tx)
+		if err != nil {
+			return err
+		}
+		turn := rows[0].Rec
+		turn.Response = &session.Response{Outcome: "done", Summary: "all is well"}
+		return state.Turns.Put(tx, turn.ID, rows[0].Rev, turn)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.open()
+	if res := <-done; res.Turn.Response == nil || heard == nil || heard.Summary != "all is well" {
+		t.Errorf("%+v", res.Turn)
+	}
+	if tr, _, _ := w.Transcript(main); len(tr.Entries) != 4 {
+		t.Errorf("%d entries, want message, response, receipt, reply", len(tr.Entries))
+	}
+}
+
+// A turn that is stopped while its hooks are asked has no agent to be ended.
+func TestStopBeforeTheStart(t *testing.T) {
+	w := newWorld(t).hooked("touch asked; exec sleep 600")
+	stop := make(chan struct{})
+	req := send("hello")
+	req.Stop = stop
+	go func() {
+		until(t, "the hook is asked", func() bool { _, err := os.Stat(w.Cwd + "/asked"); return err == nil })
+		close(stop)
+	}()
+	if res := w.run(req); res.Turn.Status != session.TurnNotAccepted || !strings.Contains(res.Turn.Error, "stopped") || w.agentRan() {
+		t.Errorf("%+v", res.Turn)
+	}
+}

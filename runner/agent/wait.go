@@ -11,29 +11,24 @@ import (
 )
 
 // wait sleeps on the life-line of the argv's supervisor, which the kernel lets
-// go of when that ends, and passes on what the agent writes meanwhile.
+// go of when that ends. What the agent writes is passed on meanwhile, and may
+// go on being so afterwards.
 func (x *run) wait(ctx context.Context) error {
-	lifeline := settle.Lifeline(x.Store.ProcessDir(x.turn.ProcessID))
+	if x.req.Stdout != nil || x.req.Stderr != nil {
+		x.passed = make(chan struct{})
+		go func() {
+			defer close(x.passed)
+			x.pass(ctx)
+		}()
+	}
 	over, stop := context.WithCancel(ctx)
 	defer stop()
-	passed := make(chan struct{})
-	go func() {
-		defer close(passed)
-		x.pass(over)
-	}()
 	go x.stopper(over)
-	err := state.LockShared(ctx, lifeline)
-	if err == nil {
-		<-passed
-	}
-	return err
+	return state.LockShared(ctx, settle.Lifeline(x.Store.ProcessDir(x.turn.ProcessID)))
 }
 
 // pass copies the output of the agent until it has ended.
 func (x *run) pass(ctx context.Context) {
-	if x.req.Stdout == nil && x.req.Stderr == nil {
-		return
-	}
 	out, err := output.Open(x.Store.ProcessDir(x.turn.ProcessID))
 	if err != nil {
 		return
