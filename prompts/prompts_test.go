@@ -135,6 +135,7 @@ func TestHeartbeat(t *testing.T) {
 		{"a blank prompt is the default", prompts.Heartbeat{Prompt: " \n"}, b},
 		{"a configured prompt as it is", prompts.Heartbeat{Prompt: "Look {details}."}, "Look {details}."},
 		{"the file is named where it is meant", prompts.Heartbeat{Prompt: "Read HEARTBEAT.md.", FilePath: "/w/HEARTBEAT.md"}, "Read HEARTBEAT.md.\nHEARTBEAT.md is /w/HEARTBEAT.md"},
+		{"not without a file", prompts.Heartbeat{Prompt: "Read HEARTBEAT.md."}, "Read HEARTBEAT.md."},
 		{"and nowhere else", prompts.Heartbeat{FilePath: "/w/HEARTBEAT.md"}, b},
 		{
 			"all there is, the time at the end",

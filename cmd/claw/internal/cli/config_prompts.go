@@ -19,7 +19,7 @@ type configPrompts struct {
 // Help shows examples.
 func (configPrompts) Help() string {
 	return "A file NAME.txt in the folder prompts beside claw.toml replaces the text of that name. {details} and its like stand for what claw fills in. Without an action, list.\n\n" +
-		examples("claw config prompts", "claw config prompts show exec --embedded > ~/.config/claw/prompts/exec.txt")
+		examples("claw config prompts", "claw config prompts show exec --embedded > prompts/exec.txt")
 }
 
 type configPromptsList struct {
@@ -28,7 +28,7 @@ type configPromptsList struct {
 
 // Help shows examples.
 func (configPromptsList) Help() string {
-	return examples("claw config prompts list", "claw config prompts list --json | jq -r '.prompts[] | select(.from != \"embedded\").name'")
+	return examples("claw config prompts list", "claw config prompts list --json | jq -r '.prompts[].name'")
 }
 
 // promptInfo is one text as the list shows it.
@@ -77,7 +77,7 @@ type configPromptsShow struct {
 
 // Help shows examples.
 func (configPromptsShow) Help() string {
-	return examples("claw config prompts show exec", "claw config prompts show heartbeat --embedded > ~/.config/claw/prompts/heartbeat.txt")
+	return examples("claw config prompts show exec", "claw config prompts show ack --embedded > prompts/ack.txt")
 }
 
 // Run prints the text as it is, so that it can become the file.
