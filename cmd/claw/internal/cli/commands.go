@@ -32,6 +32,7 @@ func commands() []command {
 		{name: "heartbeat", group: groupWake, help: "Look after agents: the periodic check, and the wakes by events.", make: func() any { return &heartbeatCmd{} }},
 		{name: "agent", group: groupWake, help: "Write to an agent, and read its reply.", make: func() any { return &agentCmd{} }},
 		{name: "sessions", group: groupWake, help: "Look at conversations with agents, and begin them anew.", make: func() any { return &sessionsCmd{} }},
+		{name: "runner", group: groupWake, help: "Run, look at and stop the program that does the work as soon as there is some.", make: func() any { return &runnerCmd{} }},
 		{name: "inbox", group: groupTold, help: "Read the messages that came to you.", make: func() any { return &inboxCmd{} }},
 		{name: "deliveries", group: groupTold, help: "Look at what was sent to somebody, and at what could not be.", make: func() any { return &deliveriesCmd{} }},
 		{name: "channels", group: groupTold, help: "Look at the ways to reach you, and try them.", make: func() any { return &channelsCmd{} }},

@@ -18,6 +18,7 @@ import (
 // heartbeatCmd is `claw heartbeat`; spec/heartbeat-automations.md 1 and 4.
 type heartbeatCmd struct {
 	Status  heartbeatStatus  `cmd:"" default:"withargs" help:"Show when each agent was last looked after, and when it will be next."`
+	Tick    heartbeatTick    `cmd:"" help:"Do once what there is to do, for all agents; cron calls this."`
 	Run     heartbeatRun     `cmd:"" help:"Look after an agent now, whatever the clock says."`
 	Last    heartbeatLast    `cmd:"" help:"Show what became of the last heartbeat."`
 	Enable  heartbeatEnable  `cmd:"" help:"Turn the heartbeats of all agents on again."`

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"claw/cmd/claw/internal/output"
+	"claw/runner"
+	"claw/runner/heartbeat"
+	"claw/state/process"
+)
+
+// previewOf is what --dry-run --json prints.
+type previewOf struct {
+	At         time.Time   `json:"at"`
+	AtWork     bool        `json:"atWork"`
+	Wakes      []previewed `json:"wakes"`
+	Lost       []string    `json:"lost"`       // slugs
+	Deliveries []string    `json:"deliveries"` // ids
+	Next       time.Time   `json:"next,omitzero"`
+}
+
+type previewed struct {
+	Agent      string    `json:"agentId"`
+	SessionKey string    `json:"sessionKey"`
+	Source     string    `json:"source"`
+	Intent     string    `json:"intent"`
+	Status     string    `json:"status"` // run, skipped, deferred
+	Reason     string    `json:"reason"`
+	Due        time.Time `json:"due,omitzero"`
+	RetryAt    time.Time `json:"retryAt,omitzero"`
+	Route      string    `json:"route,omitempty"`
+	Events     int       `json:"events"`
+	Says       []string  `json:"says"`
+}
+
+// preview prints what a tick would do.
+func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
+	if c.JSON {
+		return a.io.JSON(previewJSON(p))
+	}
+	var b strings.Builder
+	for _, x := range p.Lost {
+		fmt.Fprintf(&b, "%s: its supervisor has died; would be written down as lost\n", x.Slug)
+	}
+	for _, w := range p.Wakes {
+		previewWake(&b, w, p.At)
+	}
+	if n := len(p.Send); n > 0 {
+		fmt.Fprintf(&b, "%s would be sent\n", counted(n, "message"))
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing to do\n")
+	} else if p.AtWork {
+		b.WriteString("another one is at work now and does this\n")
+	}
+	if !p.Next.IsZero() {
+		fmt.Fprintf(&b, "next: %s\n", moment(p.Next, p.At))
+	}
+	_, err := io.WriteString(a.io.Out, b.String())
+	return err
+}
+
+// previewWake is one wake in words; tour.md "Wake an agent".
+func previewWake(b *strings.Builder, w heartbeat.Planned, now time.Time) {
+	switch {
+	case w.Run:
+		fmt.Fprintf(b, "%s: would wake now for %s\n", w.Agent, forWhat(w))
+		fmt.Fprintf(b, "      session %s is free; would deliver to %s\n", w.SessionKey, firstOf(w.Route, "nobody"))
+	case w.Status == heartbeat.Deferred:
+		fmt.Fprintf(b, "%s: puts off %s: %s; until %s\n", w.Agent, forWhat(w), skipWords(w.Reason), moment(w.RetryAt, now))
+	case w.Retry:
+		fmt.Fprintf(b, "%s: would not wake for %s: %s; looks again %s\n", w.Agent, forWhat(w), skipWords(w.Reason), moment(w.RetryAt, now))
+	default:
+		fmt.Fprintf(b, "%s: would skip %s: %s\n", w.Agent, forWhat(w), skipWords(w.Reason))
+	}
+}
+
+// forWhat is what a wake is about: its events with the first of them, else the
+// periodic check.
+func forWhat(w heartbeat.Planned) string {
+	n := max(w.Events, len(w.Says))
+	if n == 0 {
+		return "its heartbeat"
+	}
+	text := counted(n, "event")
+	if len(w.Says) > 0 {
+		text += ": " + process.Collapse(output.Safe(w.Says[0]))
+	}
+	return text
+}
+
+func previewJSON(p runner.Preview) previewOf {
+	j := previewOf{At: p.At, AtWork: p.AtWork, Wakes: []previewed{}, Lost: []string{}, Deliveries: []string{}, Next: p.Next}
+	for _, w := range p.Wakes {
+		j.Wakes = append(j.Wakes, previewed{
+			Agent: w.Agent, SessionKey: w.SessionKey, Source: w.Source, Intent: w.Intent, Status: w.Status, Reason: w.Reason,
+			Due: w.Due, RetryAt: w.RetryAt, Route: w.Route, Events: w.Events, Says: append([]string{}, w.Says...),
+		})
+	}
+	for _, x := range p.Lost {
+		j.Lost = append(j.Lost, x.Slug)
+	}
+	for _, d := range p.Send {
+		j.Deliveries = append(j.Deliveries, d.ID)
+	}
+	return j
+}
+
+// counted is "1 event", "3 events".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return itoa(n) + " " + noun + "s"
+}
+
+// moment is a time near by, in words: "15:04, in 18m"; with its date when that
+// is another day.
+func moment(t, now time.Time) string {
+	t = t.In(now.Location()).Local()
+	layout := "15:04"
+	if y, m, d := t.Date(); y != now.Local().Year() || m != now.Local().Month() || d != now.Local().Day() {
+		layout = "2006-01-02 15:04"
+	}
+	return t.Format(layout) + ", " + output.Ago(t, now)
+}

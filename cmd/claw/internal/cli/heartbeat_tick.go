@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"claw/cmd/claw/internal/output"
+	"claw/runner"
+	"claw/runner/clock"
+)
+
+// heartbeatTick is `claw heartbeat tick`; design.md section 4.
+type heartbeatTick struct {
+	DryRun   bool   `name:"dry-run" help:"Say what would be done and why, and write nothing."`
+	Now      string `help:"As if it were this time: RFC 3339, or +20m, -1h30m from now." placeholder:"TIME"`
+	JSON     bool   `name:"json" help:"Print {\"poked\", \"turns\", \"failed\", \"delivered\", \"settled\", \"next\"}; with --dry-run {\"wakes\": […], \"lost\", \"deliveries\", \"next\"}."`
+	Verbose  bool   `short:"v" help:"Say what was done, also where stderr is no terminal."`
+	Quiet    bool   `short:"q" help:"Say nothing, also on a terminal."`
+	Detached bool   `hidden:"" help:"Nobody looks: started by the end of a command."`
+}
+
+// Help shows examples.
+func (heartbeatTick) Help() string {
+	return "Does once what there is to do: writes down what died, wakes sessions that have events, runs the heartbeats that are due, sends what waits, and tidies up. While another tick or a runner is at work it is told, and does it. cron calls this once a minute; it prints nothing there, and exits 0 unless the state directory cannot be used: what fails is recorded.\n\n" +
+		examples("claw heartbeat tick --dry-run", "claw heartbeat tick --dry-run --now +30m", "* * * * * claw heartbeat tick    # in crontab -e")
+}
+
+// Run does one tick.
+func (c *heartbeatTick) Run(a *app) error {
+	if err := c.setTime(a); err != nil {
+		return err
+	}
+	stdout := io.Writer(a.io.Out)
+	if c.Detached || c.JSON {
+		stdout = nil // a message on the channel stdout waits for somebody who looks
+	}
+	r, err := a.runner(stdout)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		p, err := r.Preview(a.now())
+		if err != nil {
+			return err
+		}
+		return c.preview(a, p)
+	}
+	r.Linger = c.Detached
+	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return c.tick(ctx, a, r)
+}
+
+func (c *heartbeatTick) tick(ctx context.Context, a *app, r *runner.Runner) error {
+	report, err := r.Tick(ctx)
+	if c.JSON {
+		if jsonErr := a.io.JSON(report); jsonErr != nil {
+			return jsonErr
+		}
+		return err
+	}
+	if c.Verbose || a.io.ErrTTY && !c.Quiet {
+		for _, line := range report.Done {
+			a.io.Note(logLine(line))
+		}
+		if report.Poked {
+			a.io.Note("another one is at work on this state directory; it has been told")
+		}
+	}
+	return err
+}
+
+// setTime gives the command another clock: as it was asked for, going on from
+// there, or standing still for a dry run.
+func (c *heartbeatTick) setTime(a *app) error {
+	at := a.now()
+	if c.Now != "" {
+		var ok bool
+		if at, ok = parseMoment(c.Now, at); !ok {
+			return usagef("heartbeat tick: --now: \""+c.Now+"\" is no time", "2026-11-30T22:10:00Z, or +20m for twenty minutes from now")
+		}
+	}
+	switch {
+	case c.DryRun:
+		a.clock = fixed{Clock: a.clock, at: at}
+	case c.Now != "":
+		a.clock = shifted{Clock: a.clock, by: at.Sub(a.now())}
+	}
+	return nil
+}
+
+// parseMoment reads RFC 3339, or a duration with its sign from now.
+func parseMoment(s string, now time.Time) (time.Time, bool) {
+	if strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") {
+		d, err := time.ParseDuration(s)
+		return now.Add(d), err == nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil
+}
+
+// fixed is a clock whose wall stands still.
+type fixed struct {
+	clock.Clock
+	at time.Time
+}
+
+func (f fixed) Now() time.Time { return f.at }
+
+// shifted is a clock that is wrong on purpose.
+type shifted struct {
+	clock.Clock
+	by time.Duration
+}
+
+func (s shifted) Now() time.Time { return s.Clock.Now().Add(s.by) }
+
+// logLine is text on one line, whatever an agent or a command has put into it.
+func logLine(s string) string { return strings.Join(strings.Fields(output.Safe(s)), " ") }

@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"time"
+
+	"claw/runner/heartbeat"
+	"claw/runner/poke"
+	"claw/runner/settle"
+	"claw/state"
+	"claw/state/delivery"
+	"claw/state/process"
+)
+
+// Preview is what a pass at one instant would do. Nothing is written to find
+// out.
+type Preview struct {
+	At     time.Time
+	AtWork bool // somebody holds runner.lock: it is he who would do it
+	Lost   []process.Process
+	Wakes  []heartbeat.Planned
+	Send   []delivery.Delivery // due, oldest first
+	Next   time.Time           // when there will be something to do; zero: nothing is foreseen
+}
+
+// Preview tells what a pass at now would do; claw heartbeat tick --dry-run. It
+// takes no lock and writes nothing.
+func (r *Runner) Preview(now time.Time) (Preview, error) {
+	p := Preview{At: now}
+	var err error
+	if p.AtWork, err = state.Held(poke.Lock(r.Store.Dir())); err != nil {
+		return p, err
+	}
+	plan, err := r.work().plan(now)
+	if err != nil {
+		return p, err
+	}
+	p.Wakes, p.Next = plan.Wakes, plan.Next
+	err = r.Store.View(func(tx *state.Tx) error {
+		p.Lost, p.Send = nil, nil
+		if err := p.lost(tx, r.Store); err != nil {
+			return err
+		}
+		rows, err := state.Deliveries.All(tx)
+		for _, row := range rows {
+			if delivery.Due(row.Rec, now) {
+				p.Send = append(p.Send, row.Rec)
+			} else if at, waits := delivery.Next(row.Rec); waits {
+				p.Next = earlier(p.Next, at)
+			}
+		}
+		return err
+	})
+	return p, err
+}
+
+func (p *Preview) lost(tx *state.Tx, store *state.Store) error {
+	rows, err := state.Processes.All(tx)
+	for _, row := range rows {
+		if row.Rec.Live() && settle.Abandoned(store, row.Rec) {
+			p.Lost = append(p.Lost, row.Rec)
+		}
+	}
+	return err
+}
