@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -13,9 +14,11 @@ import (
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
 	"claw/state"
+	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/session"
 	"claw/state/statetest"
+	"claw/state/task"
 )
 
 // at is an engine of another program at another time.
@@ -125,4 +128,45 @@ func told(e *heartbeat.Engine, id string, promised bool) error {
 		}
 		return err
 	})
+}
+
+// A quiet tick reads neither sessions nor tasks nor deliveries, of which there
+// may be many: it does not even notice that their ledgers are gone.
+func TestAQuietTickReadsNothingThatGrows(t *testing.T) {
+	dir := t.TempDir() + "/state"
+	e, err := at(nil, dir, "before", noon, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Store.Close()
+	err = e.Store.Update(t.Context(), func(tx *state.Tx) error {
+		return errors.Join(
+			state.Sessions.Put(tx, mainKey, 0, session.Session{Key: mainKey, Agent: "main"}),
+			state.Tasks.Put(tx, "T", 0, task.Task{ID: "T", Status: task.Succeeded}),
+			state.Deliveries.Put(tx, "D", 0, delivery.Delivery{ID: "D", State: delivery.Delivered}))
+	})
+	if err := errors.Join(err, e.Converge(t.Context()), e.Store.Checkpoint(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sessions", "tasks", "deliveries"} {
+		if err := os.Remove(dir + "/ledgers/" + name + ".jsonl"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later, err := at(nil, dir, "before", noon.Add(time.Minute), e.ConfigDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later.Store.Close()
+	p, err := later.Plan(noon.Add(time.Minute))
+	if err != nil || len(p.Wakes) != 0 || p.Next.IsZero() {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := later.Converge(t.Context()); err != nil {
+		t.Error(err)
+	}
+	// The test is worth something only if reading one of them fails.
+	if _, err := later.Plan(noon.Add(time.Hour)); err == nil {
+		t.Error("a plan with a due heartbeat did not read the sessions")
+	}
 }
