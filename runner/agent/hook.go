@@ -17,10 +17,15 @@ import (
 	"claw/runner/output"
 	"claw/state/process"
 	"claw/state/session"
+	"claw/state/ulid"
 )
 
-// hookTimeout is how long one before_agent_run hook may take.
-const hookTimeout = 60 * time.Second
+// hookTimeout is how long one before_agent_run hook may take, hookGrace how
+// long it then has between TERM and KILL: somebody waits for the turn.
+const (
+	hookTimeout = 60 * time.Second
+	hookGrace   = time.Second
+)
 
 // maxWords is how many bytes of a hook's words are kept.
 const maxWords = 1000
@@ -96,20 +101,22 @@ func (x *run) ask(ctx context.Context, argv []string, at place, input string) (a
 		return answer{}, err
 	}
 	defer out.Close()
+	mark := proc.Mark{Key: proc.RunVar, Value: ulid.New(x.Clock.Now())}
+	at.set(mark.Key, mark.Value)
 	child, err := proc.Start(proc.StartSpec{
 		Path: path, Argv: argv, Env: at.env, Dir: at.dir, Files: [3]*os.File{in, out, out}, NewSession: true,
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	a, err := x.outlast(ctx, child)
+	a, err := x.outlast(ctx, child, mark)
 	a.words = words(out)
 	return a, err
 }
 
 // outlast waits for the end of a hook, and brings it about when the time is
 // over.
-func (x *run) outlast(ctx context.Context, child proc.Child) (answer, error) {
+func (x *run) outlast(ctx context.Context, child proc.Child, mark proc.Mark) (answer, error) {
 	over := make(chan syscall.WaitStatus, 1)
 	failed := make(chan error, 1)
 	go func() {
@@ -131,17 +138,19 @@ func (x *run) outlast(ctx context.Context, child proc.Child) (answer, error) {
 			return answer{}, err
 		case <-timer.C():
 			late = true
-			endHook(ctx, child)
+			endHook(ctx, child, mark)
 		case <-ctx.Done():
-			endHook(context.WithoutCancel(ctx), child)
+			endHook(context.WithoutCancel(ctx), child, mark)
 			return answer{}, ctx.Err()
 		}
 	}
 }
 
-func endHook(ctx context.Context, child proc.Child) {
-	timing := proc.Timing{Grace: proc.DefaultGrace, Settle: proc.DefaultSettle}
-	proc.Terminate(ctx, clock.New(), proc.Target{Root: child.Identity, Ungrouped: child.Ungrouped}, timing, nil)
+// endHook ends it and all that it started: they carry its mark, as the commands
+// of a claw process do.
+func endHook(ctx context.Context, child proc.Child, mark proc.Mark) {
+	timing := proc.Timing{Grace: hookGrace, Settle: proc.DefaultSettle}
+	proc.Terminate(ctx, clock.New(), proc.Target{Root: child.Identity, Ungrouped: child.Ungrouped, Mark: mark}, timing, nil)
 }
 
 func ended(status syscall.WaitStatus, late bool) answer {

@@ -3,7 +3,9 @@ package agent_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,17 +81,23 @@ func TestAHookThatCannotBeStartedBlocks(t *testing.T) {
 }
 
 func TestAHookThatDoesNotAnswerBlocks(t *testing.T) {
-	w := newWorld(t).hooked("echo thinking; exec sleep 600")
+	w := newWorld(t).hooked("echo thinking; (trap '' TERM; sleep 600) & echo $! > child; wait")
 	fake := clocktest.New(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
 	w.Clock = fake
 	go func() {
+		until(t, "the hook hangs", func() bool { raw, _ := os.ReadFile(w.Cwd + "/child"); return len(raw) > 0 })
 		fake.WaitArmed(1)
 		fake.Advance(60 * time.Second)
 	}()
 	res := w.run(send("hello"))
-	if res.Turn.Status != session.TurnBlocked || !strings.Contains(res.Turn.Error, "did not answer within 1m") || w.agentRan() {
+	if res.Turn.Status != session.TurnBlocked || !strings.Contains(res.Turn.Error, "did not answer within 1m00s: thinking") || w.agentRan() {
 		t.Errorf("%s %q", res.Turn.Status, res.Turn.Error)
 	}
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, w.Cwd+"/child")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "what it started has ended, TERM or not", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
 func TestWhatAHookLeavesRunningHoldsUpNobody(t *testing.T) {
