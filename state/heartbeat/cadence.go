@@ -1,6 +1,10 @@
 package heartbeat
 
-import "time"
+import (
+	"time"
+
+	"claw/state/internal/digest"
+)
 
 // seekLimit is how far ahead a slot within active hours is looked for.
 const seekLimit = 7 * 24 * time.Hour
@@ -13,7 +17,7 @@ func Phase(seed, agent string, every time.Duration) time.Duration {
 	if ms <= 0 {
 		return 0
 	}
-	return time.Duration(int64(prefix256(seed+":"+agent))%ms) * time.Millisecond
+	return time.Duration(int64(digest.Prefix256(seed+":"+agent))%ms) * time.Millisecond
 }
 
 // Next is the first slot after now: times at phase, modulo every, since 1970.
@@ -71,7 +75,7 @@ func (m Monitor) AfterRun(intent string, now time.Time, h Hours, loc *time.Locat
 	}
 	if intent != IntentScheduled {
 		at = now.Add(every)
-		if latest := m.CheckedAt.Add(2 * every); m.CheckedAt.Before(now) && !m.CheckedAt.IsZero() && latest.Before(at) {
+		if latest := m.CheckedAt.Add(2 * every); !m.CheckedAt.IsZero() && latest.Before(at) {
 			at = later(now, latest)
 		}
 	}

@@ -126,24 +126,35 @@ func TestNextDueWithinHours(t *testing.T) {
 		{"in time for today's", day(time.UTC, 10, 1, 0), 24 * time.Hour, 3 * time.Hour, "09:00", "22:00", time.UTC, day(time.UTC, 10, 12, 0)},
 		{"twice a day, both outside", day(time.UTC, 10, 10, 0), 12 * time.Hour, 2 * time.Hour, "16:00", "17:00", time.UTC, day(time.UTC, 10, 16, 0)},
 		{"two weeks", time.UnixMilli(0).UTC(), 14 * 24 * time.Hour, 0, "09:00", "22:00", time.UTC, time.Date(1970, 1, 15, 9, 0, 0, 0, time.UTC)},
-		{"more often than once a minute", day(time.UTC, 10, 22, 0), 7 * time.Second, 0, "09:00", "22:00", time.UTC, day(time.UTC, 11, 9, 0)},
+		{"more often than once a minute", day(time.UTC, 10, 22, 0), 7 * time.Second, 0, "09:00", "22:00", time.UTC, stepped(day(time.UTC, 10, 22, 0))},
 		{"no window at all: the raw slot", day(time.UTC, 10, 10, 0), time.Hour, 0, "09:00", "09:00", time.UTC, day(time.UTC, 10, 11, 0)},
 		// 14 March 2027: 02:00 to 03:00 is left out in New York.
 		{"a window in the gap waits for the next day", time.Date(2027, 3, 14, 0, 30, 0, 0, newYork), 24 * time.Hour, 0, "02:10", "02:50", newYork, time.Date(2027, 3, 15, 2, 10, 0, 0, newYork)},
+		// 28 March 2027: so it is in Berlin, and an hour after the opening is left out.
+		{"a phase in the gap: the opening", time.Date(2027, 3, 27, 22, 0, 0, 0, time.UTC), 24 * time.Hour, 1360 * time.Minute, "01:30", "03:10", berlin, time.Date(2027, 3, 28, 1, 30, 0, 0, berlin)},
 		// 1 November 2026: 01:00 to 02:00 comes twice; the slots follow real time, both are inside.
 		{"an hour that comes twice", time.Date(2026, 11, 1, 5, 30, 0, 0, time.UTC), time.Hour, 0, "01:00", "02:00", newYork, time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			got := heartbeat.NextDue(c.now, c.every, c.phase, hours(t, c.start, c.end), c.loc)
-			late := time.Duration(0)
-			if c.every < time.Minute {
-				late = c.every * ((time.Minute + c.every - 1) / c.every) // slots are looked at once a minute
-			}
-			if got.Before(c.want) || got.Sub(c.want) > late {
+			if !got.Equal(c.want) {
 				t.Errorf("%v, want %v", got.In(c.loc), c.want.In(c.loc))
 			}
 		})
 	}
+}
+
+// stepped is the first slot of 7 s from 09:00 on, when every ninth, the least
+// that makes a minute, is looked at from the one after t.
+func stepped(t time.Time) time.Time {
+	at := t.Add(time.Second)
+	for at.Unix()%7 != 0 {
+		at = at.Add(time.Second)
+	}
+	for at.Hour() < 9 || at.Hour() >= 22 {
+		at = at.Add(63 * time.Second)
+	}
+	return at
 }
 
 // seven is the first multiple of 7 h since 1970 after t that lies in the hour

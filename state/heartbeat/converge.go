@@ -102,10 +102,9 @@ func (m Monitor) stale(old Monitor, now time.Time, w Wanted) bool {
 	}
 	limit := now.Add(m.every())
 	if !m.NextDue.After(limit) {
-		return false
+		return false // as always without a clock that was put back, or hours
 	}
-	return m.NextDue.After(Seek(limit, m.every(), m.phase(), w.Hours, w.zone())) &&
-		m.NextDue.After(NextDue(now, m.every(), m.phase(), w.Hours, w.zone()))
+	return m.NextDue.After(Seek(limit, m.every(), m.phase(), w.Hours, w.zone()))
 }
 
 func (w Wanted) zone() *time.Location {

@@ -107,6 +107,22 @@ func TestConvergeKeepsADueBehindTheNight(t *testing.T) {
 	}
 }
 
+// One that an event put off, and the night after it further, neither.
+func TestConvergeKeepsADueThatWasPutOffOverNight(t *testing.T) {
+	w := half("main")
+	w.Hours = hours(t, "09:00", "22:00")
+	w.HoursLabel = w.Hours.Label("UTC")
+	late := time.Date(2026, 11, 10, 21, 50, 0, 0, time.UTC)
+	rows := heartbeat.Converge(nil, []heartbeat.Wanted{w}, late, "dev", true)
+	rows[0].NextDue = rows[0].AfterRun(heartbeat.IntentImmediate, late, w.Hours, time.UTC)
+	if want := time.Date(2026, 11, 11, 9, 20, 0, 0, time.UTC); !rows[0].NextDue.Equal(want) { // 22:20, and 22 half hours on
+		t.Fatalf("%v, want %v", rows[0].NextDue, want)
+	}
+	if got := heartbeat.Converge(rows, []heartbeat.Wanted{w}, late.Add(time.Minute), "dev", true); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestConvergeSpreadsAgents(t *testing.T) {
 	got := heartbeat.Converge(nil, []heartbeat.Wanted{half("main"), half("ops")}, noon, "dev", true)
 	if len(got) != 2 || got[0].PhaseMs != 849370 || got[1].PhaseMs != 125534 { // 1.3

@@ -117,11 +117,14 @@ func (in *Reply) heard() Outcome {
 // an acknowledgement above it, it hides no failure.
 func (in *Reply) silenced(rest string) Outcome {
 	out := Outcome{Status: StatusOkToken, Silent: true}
-	if s := Strip(rest, ModeHeartbeat, in.AckMaxChars); s.Skip || isHollow(unmarked(rest)) {
+	switch s := Strip(rest, ModeHeartbeat, in.AckMaxChars); {
+	case isHollow(unmarked(rest)):
+		out.Send = in.failures("")
+	case s.Skip:
 		out.Send = in.failures(s.Rest)
-		return out
+	default:
+		out.Note = process.First(rest, MaxNote)
 	}
-	out.Note = process.First(rest, MaxNote)
 	return out
 }
 
@@ -174,7 +177,7 @@ func (in *Reply) alert(out Outcome) Outcome {
 // words exactly, except for white space around them. It may lie ahead of now
 // as far, by a clock that was put back.
 func (in *Reply) repeats(text string) bool {
-	if in.Kind != session.KindHeartbeat || in.LastSentAt.IsZero() || strings.TrimSpace(text) != strings.TrimSpace(in.LastText) {
+	if in.Kind != session.KindHeartbeat || strings.TrimSpace(text) != strings.TrimSpace(in.LastText) {
 		return false
 	}
 	return in.Start.Sub(in.LastSentAt).Abs() < duplicateWindow

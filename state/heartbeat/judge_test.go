@@ -118,6 +118,7 @@ func TestJudge(t *testing.T) {
 		{"a failure and a line of dashes", relayed("---", failedBuild), told(failedBuild)},
 		{"a success and a line of dashes", relayed("---"), told("---")},
 		{"a failure, a remark beside a token, notify=false", relayed("HEARTBEAT_OK as usual\nnotify=false", failedBuild), told("as usual\n\n" + failedBuild)},
+		{"a failure, a line of dashes, notify=false", relayed("---\nnotify=false", failedBuild), told(failedBuild)},
 		{"a failure and notify=false behind words", relayed("Fixed the path, started it again.\nnotify=false", failedBuild), noted(quiet("ok-token"), "Fixed the path, started it again.")},
 		{"a failure and no_change", edit(relayed("", failedBuild), func(in *heartbeat.Reply) { in.Response = answer("no_change", false) }), told(failedBuild)},
 		{"a failure and blocked, but do not notify", edit(relayed("", failedBuild), func(in *heartbeat.Reply) { in.Response = answer("blocked", false) }), noted(told(failedBuild), "looked at it")},

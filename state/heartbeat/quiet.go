@@ -42,7 +42,7 @@ type Stripped struct {
 
 // Strip takes quiet tokens off both ends of a reply, as often as they are
 // there (spec/exec-process.md 5.3, spec/heartbeat-automations.md 1.8). A
-// negative ackMaxChars is 0. In the middle of a text a token means nothing.
+// negative ackMaxChars is as good as 0. In the middle of a text a token means nothing.
 //
 // Unlike the seeds' (design.md 7), a token is a word: HEARTBEAT_OKAY and
 // HEARTBEAT_OK.log have none. Markup and punctuation around it go with it, so
@@ -69,7 +69,7 @@ func Strip(raw string, mode Mode, ackMaxChars int) Stripped {
 		return Stripped{Skip: true, DidStrip: true}
 	}
 	line := strings.Join(strings.Fields(rest), " ")
-	if mode == ModeHeartbeat && utf8.RuneCountInString(line) <= max(0, ackMaxChars) {
+	if mode == ModeHeartbeat && utf8.RuneCountInString(line) <= ackMaxChars {
 		return Stripped{Skip: true, DidStrip: true, Rest: rest}
 	}
 	return Stripped{DidStrip: true, Text: line, Rest: rest}
