@@ -11,6 +11,7 @@ import (
 	"claw/runner/internal/failpoint"
 	"claw/runner/supervisor"
 	"claw/state"
+	"claw/state/event"
 	"claw/state/session"
 	"claw/state/ulid"
 )
@@ -89,18 +90,20 @@ func prepare(req *Request, ag Agent) error {
 	if req.Model == "" {
 		req.Model = ag.Model
 	}
-	return checkMessage(&req.Message)
+	req.Message = strings.ToValidUTF8(req.Message, "\uFFFD")
+	if req.Kind == session.KindUser { // claw speaks for itself, nobody for it
+		req.Message = event.Neutralise(req.Message)
+	}
+	return checkMessage(req.Message)
 }
 
-// checkMessage makes the message text, so that the row has exactly what the
-// agent gets, and refuses one that the row could not hold: JSON writes control
-// characters as six.
-func checkMessage(message *string) error {
-	*message = strings.ToValidUTF8(*message, "\uFFFD")
-	if len(*message) > session.MaxMessage {
-		return &TooLongError{len(*message)}
+// checkMessage refuses a message that the row could not hold: JSON writes
+// control characters as six.
+func checkMessage(message string) error {
+	if len(message) > session.MaxMessage {
+		return &TooLongError{len(message)}
 	}
-	if raw, err := json.Marshal(*message); err != nil || len(raw) > 3*session.MaxMessage {
+	if raw, err := json.Marshal(message); err != nil || len(raw) > 3*session.MaxMessage {
 		return &TooLongError{len(raw)}
 	}
 	return nil

@@ -30,15 +30,19 @@ const turnLines = 4
 // input is what the agent reads, and each hook before it: the message, behind
 // the conversation for an agent that does not remember one.
 func (x *run) input() (string, error) {
+	message := x.turn.Message
+	if x.turn.Kind != session.KindUser && !strings.HasSuffix(message, "\n") {
+		message += "\n" // a shell that reads lines must not miss the last
+	}
 	if x.agent.Context != "transcript" {
-		return x.turn.Message, nil
+		return message, nil
 	}
 	tr, err := x.tail(x.turn.SessionKey, contextBytes, 0)
 	if err != nil || tr.Header.ID != x.turn.SessionID {
-		return x.turn.Message, err
+		return message, err
 	}
 	f := session.Filter{IsAck: heartbeat.IsAck, PureAck: heartbeat.PureAck, AckMaxChars: x.agent.AckMaxChars}
-	return session.Context(tr.Entries, f, session.ContextChars) + x.turn.Message, nil
+	return session.Context(tr.Entries, f, session.ContextChars) + message, nil
 }
 
 // record writes what the transcript lacks of a turn that ends as t says. An

@@ -26,7 +26,8 @@ An async command you ran earlier has completed. The completion details are:
 
 Exec completed (tide-orbit, code 0) :: first done
 
-User delivery is disabled for this run. Handle the result internally. Continue the task based on the result if needed.`)
+User delivery is disabled for this run. Handle the result internally. Continue the task based on the result if needed.
+`)
 	w.want("kind", string(turn.Kind), "exec")
 	w.want("reason", turn.Reason, "exec-event")
 	w.want("event", string(w.event(ev.ID).State), "consumed")
