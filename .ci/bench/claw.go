@@ -48,7 +48,7 @@ func (c instance) settle() {
 
 // code waits for a process and returns its exit code as claw tells it.
 func (c instance) code(id string) (int, error) {
-	_, err := c.run("process", "wait", id)
+	_, err := c.run("process", "wait", "--all-agents", id)
 	if err == nil {
 		return 0, nil
 	}

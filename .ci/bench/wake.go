@@ -75,7 +75,9 @@ func (w *woken) tick() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.settle()
+	if code, err := w.code("--last"); code != 3 {
+		return 0, fmt.Errorf("a command that exits 3 exited %d: %w", code, err)
+	}
 	from := mono()
 	if _, err := w.run("heartbeat", "tick"); err != nil {
 		return 0, err
