@@ -7,6 +7,7 @@ claw=$(cd "$(dirname "$claw")" && pwd)/$(basename "$claw")
 export CLAW_STATE_DIR CLAW_CONFIG=/dev/null
 CLAW_STATE_DIR=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo.XXXXXX")
 work=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo-work.XXXXXX")
+states=$CLAW_STATE_DIR
 cd "$work"
 unset CLAW_AGENT CLAW_SESSION CLAW_TURN_ID OPENCLAW_AGENT OPENCLAW_SESSION OPENCLAW_TURN_ID
 cleanup() {
@@ -14,7 +15,13 @@ cleanup() {
 		"$claw" process remove "$id" --all-agents 2>/dev/null || true
 	done
 	[ -z "${left:-}" ] || kill -9 "$left" 2>/dev/null || true
-	rm -rf "$CLAW_STATE_DIR" "$work"
+	for dir in $states; do # a tick that was started for the last end may still be at work
+		for _ in $(seq 100); do
+			rm -rf "$dir" 2>/dev/null && break
+			sleep 0.05
+		done
+	done
+	rm -rf "$work"
 }
 trap cleanup EXIT
 
@@ -119,5 +126,59 @@ show tasks list
 show event list
 printf '$ tail -1 ledgers/tasks.jsonl | cut -c1-100\n'
 tail -1 "$CLAW_STATE_DIR/ledgers/tasks.jsonl" | cut -c1-100
+code 0 doctor
+
+# What follows has a state of its own, so that its numbers can be told.
+CLAW_STATE_DIR=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo.XXXXXX")
+states="$states $CLAW_STATE_DIR"
+export CLAW_CONFIG=$work/claw.toml
+cat > "$CLAW_CONFIG" <<EOF
+[agents.main]
+command = ["sh", "-c", "date +%s%N > woken; cat > told; echo The background command has finished: first done"]
+workdir = "$work"
+[agents.main.heartbeat]
+every = "30m"
+gate = true   # nothing is spent while the checks in heartbeat.d are quiet
+EOF
+# messages: how many there are in the inbox
+messages() { "$claw" inbox --all --peek --json | tr ',{' '\n\n' | grep -c '"id":' || true; }
+
+step 'The end of a command wakes its agent: no runner, no cron.'
+cat "$CLAW_CONFIG"
+id=$("$claw" exec -b 'sleep 0.5; echo first done; date +%s%N > ended')
+until_true test -s woken
+late=$((($(cat woken) - $(cat ended)) / 1000000))
+printf '(woken %d ms after the end)\n' "$late"
+[ "$late" -lt 1000 ] || fail "the agent was woken only after $late ms"
+until_says 'has finished' "$claw" inbox --peek
+printf '$ cat told   # what the agent read\n'
+cat told
+grep -qF "Exec completed ($id, code 0) :: first done" told || fail 'the agent was not told the result'
+
+step 'Its answer is delivered once, with a receipt.'
+show inbox
+show deliveries list
+code 0 heartbeat tick
+[ "$(messages)" = 1 ] || fail "there are $(messages) messages"
+
+step 'A quiet heartbeat says nothing, sends nothing and starts no agent.'
+mkdir heartbeat.d
+printf '#!/bin/sh\ntest ! -e %s/full || { echo "/ is 91 %% full"; exit 1; }\n' "$work" > heartbeat.d/disk
+chmod +x heartbeat.d/disk
+rm told
+code 0 heartbeat run
+code 0 heartbeat tick
+show heartbeat status
+[ ! -e told ] || fail 'the agent was started for nothing'
+[ "$(messages)" = 1 ] || fail "there are $(messages) messages"
+
+step 'A check that fails alerts once, however often it is asked.'
+printf '[agents.main.heartbeat]\nevery = "30m"\n' > "$CLAW_CONFIG" # the embedded agent passes alerts on
+touch full
+code 0 heartbeat run
+code 0 heartbeat run
+show inbox
+[ "$(messages)" = 2 ] || fail "there are $(messages) messages"
+show sessions list
 code 0 doctor
 printf '\n%sdemo: everything was as it should be%s\n' "$bold" "$plain"

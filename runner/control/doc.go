@@ -14,9 +14,11 @@ package control
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"claw/runner/clock"
+	"claw/runner/poke"
 	"claw/runner/settle"
 	"claw/runner/supervisor"
 	"claw/state"
@@ -32,6 +34,10 @@ type Control struct {
 	All    bool   // every agent's are
 	Limits Limits
 	OnLoss string // "kill" ends a command whose supervisor died; default leave
+	// Wake and Environ have a tick act on the ends that Settle finds, see
+	// poke.Act; an empty Wake does not.
+	Wake    string
+	Environ []string
 }
 
 // Limits are how much one answer shows.
@@ -189,7 +195,11 @@ func (c *Control) FindKept(query, absent string) (process.Process, error) {
 // Settle writes down what died unnoticed, so that the ledgers say what Find
 // shows. Actions that write anyway call it first.
 func (c *Control) Settle(ctx context.Context) error {
-	_, err := Settle(ctx, c.Store, c.Clock, c.OnLoss)
+	gone, err := Settle(ctx, c.Store, c.Clock, c.OnLoss)
+	if slices.ContainsFunc(gone, settle.Actionable) {
+		// Their supervisors could not do it any more.
+		err = errors.Join(err, poke.Act(c.Store.Dir(), c.Wake, c.Environ))
+	}
 	return err
 }
 

@@ -32,8 +32,8 @@ type Exec struct {
 
 	Name, Agent, Session     string
 	Origin                   delivery.Route // who is told about the end directly; empty: the session is
-	TimeoutMs                int64 // 0 none
-	MaxOutput                int64 // bytes on disk
+	TimeoutMs                int64          // 0 none
+	MaxOutput                int64          // bytes on disk
 	TTLMs                    int64
 	NotifyOnExit             bool
 	NotifyOnExitEmptySuccess bool

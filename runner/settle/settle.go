@@ -79,6 +79,12 @@ func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {
 	return state.Events.Add(tx, e.ID, e)
 }
 
+// Actionable tells an end that somebody has to act on: an event, a message to
+// whoever asked, or a turn that waits for its reply.
+func Actionable(p process.Process) bool {
+	return p.EventID != "" || p.TurnID != "" || !p.Origin.IsZero() && p.Background
+}
+
 // Retire takes back the completion event of p because its end has been shown
 // by a poll, or because p was removed; spec/exec-process.md 2.2.5.
 func Retire(tx *state.Tx, p process.Process) error {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"claw/runner/poke"
+	"claw/runner/settle"
 	"claw/state/process"
 )
 
@@ -12,7 +13,7 @@ import (
 // a message to whoever asked, or a turn that waits for its reply. It comes
 // after the life-line was let go, so that whoever looks finds the end settled.
 func (s *supervisor) wake(row process.Process) {
-	if row.EventID == "" && row.TurnID == "" && (row.Origin.IsZero() || !row.Background) {
+	if !settle.Actionable(row) {
 		return
 	}
 	mode := s.spec.Wake

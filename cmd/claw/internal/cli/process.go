@@ -62,6 +62,7 @@ func (a *app) control(agent string, all bool) (*control.Control, error) {
 	t := cfg.Tools.Exec
 	return &control.Control{
 		Store: store, Clock: a.clock, Agent: a.agent(agent), All: all, OnLoss: t.OnSupervisorLoss,
+		Wake: cfg.Wake.OnExit, Environ: a.environ,
 		Limits: control.Limits{
 			OutputChars: t.MaxOutputChars, PendingChars: t.PendingMaxOutputChars,
 			InputIdle: time.Duration(t.InputWaitIdleMs) * time.Millisecond,
