@@ -141,3 +141,10 @@ func (s *Schedule) possible() bool {
 	}
 	return false
 }
+
+// SameAs tells schedules that match alike, however they were written.
+func (s Schedule) SameAs(o Schedule) bool {
+	s.expr, o.expr = "", ""
+	s.hasSecond, o.hasSecond = false, false
+	return s == o
+}
