@@ -81,11 +81,9 @@ func (r *Runner) Tick(ctx context.Context) (Report, error) {
 	}
 }
 
-// ensure makes a state directory that is not there yet: a heartbeat may be the
-// first thing that ever happens.
+// ensure makes a state directory that is not there yet (a heartbeat may be the
+// first thing that ever happens), and fails where nothing could be written
+// down: a tick with nothing to do must say so too.
 func ensure(ctx context.Context, store *state.Store) error {
-	if _, err := os.Lstat(store.Dir()); err == nil {
-		return nil
-	}
 	return store.Update(ctx, func(*state.Tx) error { return nil })
 }
