@@ -211,6 +211,9 @@ func (f *Finished) earlierThanNext(at time.Time, zone Zones) bool {
 // again queues another attempt at the same slot.
 func (f *Finished) again(end End, wait time.Duration) {
 	r := f.Run
+	if !f.Automation.Enabled {
+		return // it was switched off while it ran
+	}
 	next := Run{
 		AutomationID: r.AutomationID, Name: r.Name, ScheduleRev: r.ScheduleRev, Slot: r.Slot, Attempt: max(r.Attempt, 1) + 1, CatchUp: r.CatchUp,
 		Status: Queued, QueuedAt: end.At, NotBefore: end.At.Add(wait), Code: CodeRetry,
