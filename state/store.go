@@ -48,6 +48,7 @@ type Store struct {
 	journal *ledger.Journal
 
 	syncs syncer
+	memo  memo
 }
 
 // Open looks at a state directory and refuses one that is not fit: owned by

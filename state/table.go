@@ -15,25 +15,30 @@ import (
 )
 
 // Ledger is one kind of record, kept in ledgers/NAME.jsonl.
-type Ledger[T any] struct{ name string }
+type Ledger[T any] struct {
+	name string
+	// memo: its records are kept decoded. They hold nothing that could be
+	// changed through a copy (no slice, map or pointer).
+	memo bool
+}
 
 // The ledgers.
 var (
-	Processes = Ledger[process.Process]{"processes"}
-	Tasks     = Ledger[task.Task]{"tasks"}
-	Events    = Ledger[event.Event]{"events"}
+	Processes = Ledger[process.Process]{name: "processes"}
+	Tasks     = Ledger[task.Task]{name: "tasks"}
+	Events    = Ledger[event.Event]{name: "events", memo: true}
 
-	Sessions   = Ledger[session.Session]{"sessions"}
-	Turns      = Ledger[session.Turn]{"turns"}
-	Deliveries = Ledger[delivery.Delivery]{"deliveries"}
-	Inbox      = Ledger[delivery.Message]{"inbox"}
-	Heartbeats = Ledger[heartbeat.Monitor]{"heartbeats"}
-	Switches   = Ledger[heartbeat.Switch]{"switches"}
-	Scratches  = Ledger[heartbeat.Scratch]{"scratch"}
+	Sessions   = Ledger[session.Session]{name: "sessions"}
+	Turns      = Ledger[session.Turn]{name: "turns"}
+	Deliveries = Ledger[delivery.Delivery]{name: "deliveries"}
+	Inbox      = Ledger[delivery.Message]{name: "inbox"}
+	Heartbeats = Ledger[heartbeat.Monitor]{name: "heartbeats"}
+	Switches   = Ledger[heartbeat.Switch]{name: "switches"}
+	Scratches  = Ledger[heartbeat.Scratch]{name: "scratch"}
 )
 
 // Named is the ledger of a kind of record that has no name above.
-func Named[T any](name string) Ledger[T] { return Ledger[T]{name} }
+func Named[T any](name string) Ledger[T] { return Ledger[T]{name: name} }
 
 // Name is the name of the ledger's file without its ending.
 func (l Ledger[T]) Name() string { return l.name }
@@ -57,7 +62,7 @@ func (l Ledger[T]) Get(tx *Tx, id string) (Row[T], bool, error) {
 	if !ok || !e.live() {
 		return Row[T]{}, false, nil
 	}
-	r, err := decode[T](l.name, id, e, tx.now)
+	r, err := l.decode(tx, id, e)
 	return r, err == nil, err
 }
 
@@ -72,7 +77,7 @@ func (l Ledger[T]) All(tx *Tx) ([]Row[T], error) {
 	ids := t.ids()
 	rows := make([]Row[T], 0, len(ids))
 	for _, id := range ids {
-		r, err := decode[T](l.name, id, t.rows[id], tx.now)
+		r, err := l.decode(tx, id, t.rows[id])
 		if err != nil {
 			tx.problems = append(tx.problems, Problem{
 				Path: "ledgers/" + l.name + ".jsonl", Why: err.Error(), Hint: "correct the record by hand, or use the claw that wrote it", Bytes: t.rows[id].line.Raw,
@@ -125,6 +130,22 @@ func (l Ledger[T]) Delete(tx *Tx, id string, rev int64) error {
 		return fmt.Errorf("delete %s/%s: revision 0 does not exist", l.name, id)
 	}
 	return tx.change(l.name, id, rev, func([]byte) ([]byte, error) { return nil, nil })
+}
+
+// decode is decode, from memory where a ledger has one.
+func (l Ledger[T]) decode(tx *Tx, id string, e entry) (Row[T], error) {
+	if !l.memo || e.draft != nil {
+		return decode[T](l.name, id, e, tx.now)
+	}
+	key := l.name + "/" + id
+	if k, ok := tx.s.memo.get(key, e); ok {
+		return Row[T]{ID: id, Rev: k.rev, Time: k.when, Rec: k.rec.(T)}, nil
+	}
+	r, err := decode[T](l.name, id, e, tx.now)
+	if err == nil {
+		tx.s.memo.put(key, e, r.Time, r.Rec)
+	}
+	return r, err
 }
 
 func decode[T any](name, id string, e entry, now time.Time) (Row[T], error) {
