@@ -8,7 +8,9 @@ import (
 
 // watched are the files in a state directory whose change is a wake: the
 // journal, in which every transaction is, and the generation of pokes.
-var watched = [...]string{"journal.jsonl", "runner.poke"}
+var watched = [...]string{"journal.jsonl", pokes}
+
+const pokes = "runner.poke"
 
 // Stamp is how the watched files look. Two that are equal mean that nothing was
 // written in between: the journal is only appended to, or replaced by another

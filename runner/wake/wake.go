@@ -139,7 +139,7 @@ func (w *Watcher) listen(n notifier) (closed bool) {
 	defer gate.Stop()
 	open, waiting := false, false // open: no wake within the last 50 ms
 	for {
-		changed := false
+		changed, poked := false, false
 		select {
 		case <-w.stop:
 			return true
@@ -150,13 +150,14 @@ func (w *Watcher) listen(n notifier) (closed bool) {
 				return false
 			}
 			changed = slices.Contains(watched[:], filepath.Base(e.Name))
+			poked = filepath.Base(e.Name) == pokes
 		case err, ok := <-n.faults():
 			if !ok {
 				return false
 			}
 			changed = errors.Is(err, fsnotify.ErrEventOverflow)
 		}
-		if waiting = waiting || changed; waiting && open {
+		if waiting = waiting || changed; poked || waiting && open {
 			w.wake()
 			open, waiting = false, false
 			gate.Reset(Coalesce)

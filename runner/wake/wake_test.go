@@ -205,6 +205,12 @@ func TestCoalesces(t *testing.T) {
 	}
 	tell("FORMAT") // taken: everything before it has been dealt with
 	quiet(t, w, "less than 50 ms later")
+	tell("runner.poke")
+	tell("FORMAT")
+	woken(t, w, "a poke does not wait, and takes the changes before it along")
+	tell("journal.jsonl")
+	tell("FORMAT")
+	quiet(t, w, "less than 50 ms after the poke")
 	fake.WaitArmed(1)
 	fake.Advance(wake.Coalesce)
 	woken(t, w, "one wake for the hundred")
