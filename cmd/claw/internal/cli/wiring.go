@@ -113,7 +113,7 @@ func heartbeatOf(cfg *config.Config, name string) heartbeat.Settings {
 	return heartbeat.Settings{
 		Agent: name, Enrolled: enrolled(cfg, name), Every: h.Every, Target: h.Target, To: h.To, AccountID: h.AccountID, Session: h.Session,
 		Model: h.Model, Prompt: h.Prompt, AckMaxChars: int(h.AckMaxChars), IsolatedSession: h.IsolatedSession, LightContext: h.LightContext,
-		SkipWhenBusy: h.SkipWhenBusy, Timeout: heartbeatTimeout(e), Gate: h.Gate,
+		SkipWhenBusy: h.SkipWhenBusy, Timeout: heartbeatTimeout(cfg, name, e), Gate: h.Gate,
 		Start: h.ActiveHours.Start, End: h.ActiveHours.End, Zone: h.ActiveHours.Timezone, UserZone: e.UserTimezone,
 		Workdir: e.Workdir, Embedded: len(e.Command) == 0,
 		Visible: func(channel, account string) heartbeat.Visibility { return visibility(cfg, channel, account) },
@@ -137,14 +137,19 @@ func enrolled(cfg *config.Config, name string) bool {
 	return name == agentNames(cfg)[0] || name == "main"
 }
 
-// heartbeatTimeout: its own, else the agent's, else the smaller of ten minutes
-// and the interval.
-func heartbeatTimeout(e config.Agent) time.Duration {
+// heartbeatTimeout: its own, else the agent's where one is set, else the
+// smaller of ten minutes and the interval (spec/heartbeat-automations.md 1.1).
+func heartbeatTimeout(cfg *config.Config, name string, e config.Agent) time.Duration {
+	set := cfg.IsSet("agents."+name+".timeoutSeconds") || cfg.IsSet("agents.defaults.timeoutSeconds")
 	switch {
 	case e.Heartbeat.TimeoutSeconds > 0:
 		return time.Duration(e.Heartbeat.TimeoutSeconds) * time.Second
-	case e.TimeoutSeconds > 0:
+	case set && e.TimeoutSeconds == 0:
+		return -1 // no limit
+	case set:
 		return time.Duration(e.TimeoutSeconds) * time.Second
+	case e.Heartbeat.Every <= 0: // a heartbeat by hand where none is scheduled
+		return 10 * time.Minute
 	}
 	return max(time.Second, min(10*time.Minute, e.Heartbeat.Every))
 }
