@@ -11,7 +11,9 @@ import (
 // Tables are what pages show and the grammar does not know.
 type Tables struct {
 	Exit [][2]string // exit code and its meaning
-	Keys []Key       // of claw.toml, in order
+	// ExitOf is the same for one command, by its words without the program's.
+	ExitOf func(path string) [][2]string
+	Keys   []Key // of claw.toml, in order
 }
 
 // Key is one key of claw.toml.
@@ -80,8 +82,6 @@ func afterHead(body, last string) string {
 func generate(part string, app *kong.Application, t Tables) (string, error) {
 	kind, about, _ := strings.Cut(part, " ")
 	switch kind {
-	case "exit":
-		return pairs(t.Exit), nil
 	case "keys":
 		return keys(t.Keys, about), nil
 	}
@@ -90,6 +90,11 @@ func generate(part string, app *kong.Application, t Tables) (string, error) {
 		return "", fmt.Errorf("%q: there is no command %q", part, about)
 	}
 	switch kind {
+	case "exit":
+		if about != "" && t.ExitOf != nil {
+			return pairs(t.ExitOf(about)), nil
+		}
+		return pairs(t.Exit), nil
 	case "name":
 		return name(n), nil
 	case "usage":

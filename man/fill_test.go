@@ -40,7 +40,8 @@ func grammar(t testing.TB) *kong.Application {
 }
 
 var tables = man.Tables{
-	Exit: [][2]string{{"0", "dry"}, {"1", "wet"}},
+	Exit:   [][2]string{{"0", "dry"}, {"1", "wet"}},
+	ExitOf: func(path string) [][2]string { return [][2]string{{"2", path}} },
 	Keys: []man.Key{
 		{Name: "hull.paint", Type: "string", Default: `"red"`, Range: "red, blue", Help: "Its colour. Blue is slow."},
 		{Name: "mast.tall", Type: "size", Help: "How tall."},
@@ -59,8 +60,17 @@ func TestFill(t *testing.T) {
 			".TP\n\\fB\\-f\\fR, \\fB\\-\\-fast\\fR\nPull \\-\\- hard.\n" +
 			".TP\n\\fB\\-\\-oars\\fR=\\fIN\\fR\nHow many.\n" +
 			".TP\n\\fB\\-\\-wet\\fR, \\fB\\-\\-no\\-wet\\fR\nSplash.\n",
-		"examples row":            ".EX\nboat row \\(aqx\\-y\\(aq   # \\(ti\n\\&.hidden\n.EE\n",
-		"actions sea":             ".SS in\n\\fBboat sea in\\fR\n.PP\nDrop it.\n",
+		"examples row": ".EX\nboat row \\(aqx\\-y\\(aq   # \\(ti\n\\&.hidden\n.EE\n",
+		"actions sea":  ".SS in\n\\fBboat sea in\\fR\n.PP\nDrop it.\n",
+		"actions": ".SS row\n\\fBboat row\\fR [\\fIflags\\fR] \\fITO\\fR [\\fIPLACE\\fR\\fI...\\fR]\n" +
+			".PP\nRow.\nIt's slow \\(ti really.\n.PP\nShort for it: \\fBr\\fR.\n.PP\nTwo lines.\n" +
+			".TP\n\\fITO\\fR\nWhere.\n.TP\n\\fIPLACE\\fR\nBy.\n" +
+			".TP\n\\fB\\-f\\fR, \\fB\\-\\-fast\\fR\nPull \\-\\- hard.\n" +
+			".TP\n\\fB\\-\\-oars\\fR=\\fIN\\fR\nHow many.\n" +
+			".TP\n\\fB\\-\\-wet\\fR, \\fB\\-\\-no\\-wet\\fR\nSplash.\n" +
+			".PP\n.EX\nboat row \\(aqx\\-y\\(aq   # \\(ti\n\\&.hidden\n.EE\n" +
+			".SS sea\nAnchor.\n.SS sea in\n\\fBboat sea in\\fR\n.PP\nDrop it.\n",
+		"exit row":                ".TP\n\\fB2\\fR\nrow\n",
 		"exit":                    ".TP\n\\fB0\\fR\ndry\n.TP\n\\fB1\\fR\nwet\n",
 		"keys hull.":              ".TP\n\\fBhull.paint\\fR = \"red\"\nString (red, blue).\nIts colour.\nBlue is slow.\n",
 		"keys mast. hull. -hull.": ".TP\n\\fBmast.tall\\fR\nSize.\nHow tall.\n",

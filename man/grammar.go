@@ -84,20 +84,28 @@ func commands(n *kong.Node) string {
 	return b.String()
 }
 
-// actions describes every action below a command in full.
-func actions(n *kong.Node) string {
+// actions describes every action below a command in full, and in turn those
+// below an action.
+func actions(n *kong.Node) string { return actionsBelow(n, "") }
+
+// actionsBelow is actions with the words that go before each heading.
+func actionsBelow(n *kong.Node, before string) string {
 	var b strings.Builder
 	for _, c := range n.Children {
 		if c.Hidden {
 			continue
 		}
-		b.WriteString(".SS " + code(c.Name) + "\n.PP\n" + call(c) + "\n")
+		b.WriteString(".SS " + code(before+c.Name) + "\n")
+		if c.Leaf() {
+			b.WriteString(".PP\n" + call(c) + "\n")
+		}
 		b.WriteString(paragraph(c.Help))
 		if len(c.Aliases) > 0 {
 			b.WriteString(".PP\nShort for it: " + bold(strings.Join(c.Aliases, ", ")) + ".\n")
 		}
 		text, lines := split(c.Detail)
 		b.WriteString(paragraphs(text) + options(c) + example(lines))
+		b.WriteString(actionsBelow(c, before+c.Name+" "))
 	}
 	return b.String()
 }

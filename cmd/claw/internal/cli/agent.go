@@ -20,25 +20,24 @@ type agentCmd struct {
 
 // Help shows examples.
 func (agentCmd) Help() string {
-	return "An agent is a program of [agents.NAME] in claw.toml that reads a message on its stdin and writes a reply to its stdout. Each session has one turn at a time.\n\n" +
+	return "An agent is a program, named in [agents.NAME] of claw.toml, that reads a message on its stdin and writes a reply to its stdout. Each session has one turn at a time.\n\n" +
 		examples("claw agent send 'what is still to be done?'", "git diff | claw agent send --session session:review -")
 }
 
 type agentSend struct {
 	Text    []string `arg:"" optional:"" help:"What to tell it; - reads it from stdin, and so does a pipe without a TEXT." placeholder:"TEXT"`
 	Session string   `help:"Conversation to go on with, or to begin; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
-	Agent   string   `help:"Which agent; default that of the session, $$CLAW_AGENT, else main." placeholder:"NAME"`
-	Timeout *float64 `help:"End the agent after so many seconds; default its timeoutSeconds, 0 never." placeholder:"SEC"`
+	Agent   string   `help:"Which agent; default that of the session, else $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Timeout *float64 `help:"End the agent after so many seconds; 0 never does. Default its timeoutSeconds." placeholder:"SEC"`
 	Model   string   `help:"What {model} stands for in this turn." placeholder:"NAME"`
-	Wait    *float64 `help:"Wait at most so many seconds for a turn that runs in the session; by default until it has ended." placeholder:"SEC"`
-	NoWait  bool     `help:"Exit with 4 at once if a turn runs in the session."`
-	JSON    bool     `name:"json" help:"Print {\"reply\": TEXT, \"turn\": {\"id\", \"status\", \"sessionKey\", \"exitCode\", \"error\", …}} when it has ended."`
+	Wait    *float64 `help:"Wait at most so many seconds for a turn that runs in the session; default until it has ended." placeholder:"SEC"`
+	NoWait  bool     `help:"Exit 4 at once when a turn runs in the session."`
+	JSON    bool     `name:"json" help:"Print {\"reply\": TEXT, \"turn\": {\"id\", \"status\", \"sessionKey\", \"exitCode\", \"error\", …}} at the end."`
 }
 
 // Help shows examples.
 func (agentSend) Help() string {
-	return "The reply goes to stdout as the agent writes it, its stderr to stderr. Events that wait for the session's next turn go before the message. Ctrl-C ends the agent, a second one leaves it running. " +
-		"Exit 0: there is a reply; 1: the agent failed, said nothing, or a hook blocked the turn; 4: the session is busy, or the agent did not take the message; 124: it timed out; 125: what it did is not known.\n\n" +
+	return "The reply goes to stdout as the agent writes it, its stderr to stderr. Events that wait for the session go before the message. Ctrl-C ends the agent, a second one leaves it to its supervisor; the reply is then in claw sessions show.\n\n" +
 		examples("claw agent send 'what is still to be done?'", "git diff | claw agent send --session session:review --timeout 300 -")
 }
 

@@ -17,17 +17,18 @@ type channelsCmd struct {
 
 // Help shows examples.
 func (channelsCmd) Help() string {
-	return "A channel brings a message to a person: a built-in, or a program named in claw.toml. Without an action, list.\n\n" +
+	return "A channel brings a message to a person: one of the built-in ones (inbox, stdout, desktop, webhook, mail), or a program named in claw.toml. Without an action, list.\n\n" +
 		examples("claw channels list", "claw channels test desktop")
 }
 
 type channelsList struct {
-	JSON bool `name:"json" help:"Print {\"channels\": […]}."`
+	JSON bool `name:"json" help:"Print {\"channels\": [{\"name\", \"type\", \"to\", \"default\", \"ready\", \"why\", …}]}."`
 }
 
 // Help shows examples.
 func (channelsList) Help() string {
-	return examples("claw channels list", "claw channels list --json | jq -r '.channels[] | select(.ready) | .name'")
+	return "STATE is ok, or waiting: what is sent there waits until NOTE has been seen to.\n\n" +
+		examples("claw channels list", "claw channels list --json | jq -r '.channels[] | select(.ready) | .name'")
 }
 
 // shownChannel is one channel as JSON.
@@ -94,14 +95,14 @@ func (a *app) posting() (*deliver.Post, error) {
 }
 
 type channelsTest struct {
-	Name string `arg:"" help:"The channel." placeholder:"CHANNEL"`
+	Name string `arg:"" help:"Its name; claw channels list shows them." placeholder:"CHANNEL"`
 	To   string `help:"The recipient; default the channel's own." placeholder:"TO"`
 	JSON bool   `name:"json" help:"Print the delivery as one JSON object."`
 }
 
 // Help shows examples.
 func (channelsTest) Help() string {
-	return "Exits 0 when the message has arrived as far as the channel knows, else 1.\n\n" +
+	return "It is a delivery like any other, with its receipt; one that has not arrived is dismissed.\n\n" +
 		examples("claw channels test desktop", "claw channels test mail --to me@example.org")
 }
 

@@ -29,10 +29,53 @@ func exitCodes() []codeDoc {
 		{"4", "refused, or in conflict with something else"},
 		{"5", "the state directory is damaged or not writable"},
 		{"75", "still running: exec yielded, or wait timed out"},
-		{"124", "exec, process wait: the command timed out"},
-		{"125", "exec, process wait: claw failed, or the end of the command is not known"},
+		{"124", "exec, process wait, agent send: the command or the agent timed out"},
+		{"125", "exec, process wait, agent send: claw failed, or the end is not known"},
 		{"126", "exec, process wait: the command could not be executed"},
 		{"127", "exec, process wait: the command was not found"},
-		{"128+n", "exec, process wait: the command was ended by signal n"},
+		{"128+n", "exec, process wait: the command was ended by signal n; agent send: claw was, and the agent with it"},
 	}
+}
+
+// exitsOf is the same for one command, by its words without the program, in
+// the words of its help and of its page. "" is claw itself: it has none.
+func exitsOf(path string) []codeDoc {
+	const (
+		usage = "usage"
+		state = "state damaged or not writable"
+	)
+	switch path {
+	case "":
+		return nil
+	case "exec", "process wait":
+		return []codeDoc{
+			{"2", usage}, {"5", "state not writable"}, {"75", "still running"}, {"124", "timed out"}, {"125", "claw failed"},
+			{"126", "not runnable"}, {"127", "not found"}, {"128+n", "signal n"},
+		}
+	case "agent send":
+		return []codeDoc{
+			{"0", "there is a reply"}, {"1", "the agent failed, said nothing, or a hook blocked the turn"}, {"2", usage}, {"3", "no such agent"},
+			{"4", "the session is busy, or the agent did not take the message"}, {"5", state}, {"124", "timed out"},
+			{"125", "what the agent did is not known"}, {"128+n", "signal n"},
+		}
+	case "heartbeat tick":
+		return []codeDoc{{"0", "done, or left to who is at work"}, {"2", "usage, or claw.toml cannot be used"}, {"5", state}}
+	case "heartbeat run":
+		return []codeDoc{{"0", "quiet, or a message was sent"}, {"1", "it failed"}, {"2", usage}, {"3", "no such agent"}, {"4", "skipped"}, {"5", state}}
+	case "heartbeat scratch":
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"4", "it is at another revision"}, {"5", state}}
+	case "heartbeat respond":
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"4", "not in a turn, or it has ended"}, {"5", state}}
+	case "runner run":
+		return []codeDoc{{"0", "told to end"}, {"2", "usage, or claw.toml cannot be used"}, {"4", "a runner is at work already"}, {"5", state}}
+	case "runner status":
+		return []codeDoc{{"0", "a runner is at work"}, {"2", usage}, {"3", "none is"}}
+	case "runner stop":
+		return []codeDoc{{"0", "it has ended"}, {"2", usage}, {"3", "none was at work"}, {"4", "not in time, but it has been told"}}
+	case "channels test":
+		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", "usage, or no such channel"}, {"5", state}}
+	case "deliveries retry":
+		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", usage}, {"3", "not found"}, {"4", "refused"}, {"5", state}}
+	}
+	return []codeDoc{{"0", "done"}, {"1", "failed"}, {"2", usage}, {"3", "not found"}, {"4", "refused"}, {"5", state}}
 }

@@ -12,14 +12,14 @@ import (
 
 // configPrompts is `claw config prompts`.
 type configPrompts struct {
-	List configPromptsList `cmd:"" default:"withargs" aliases:"ls" help:"List the texts and where each comes from."`
+	List configPromptsList `cmd:"" default:"withargs" aliases:"ls" help:"List the texts, and where each comes from."`
 	Show configPromptsShow `cmd:"" help:"Print one text."`
 }
 
 // Help shows examples.
 func (configPrompts) Help() string {
-	return "A file NAME.txt in the folder prompts beside claw.toml replaces the text of that name. {details} and its like stand for what claw fills in. Without an action, list.\n\n" +
-		examples("claw config prompts", "claw config prompts show exec --embedded > prompts/exec.txt")
+	return "A file NAME.txt in the folder prompts beside claw.toml replaces the text of that name. {details} and its like stand for what claw fills in; claw config check reads the files. Without an action, list.\n\n" +
+		examples("claw config prompts", "claw config prompts show exec > ~/.config/claw/prompts/exec.txt")
 }
 
 type configPromptsList struct {
@@ -71,13 +71,13 @@ func (c *configPromptsList) print(a *app, list []promptInfo) error {
 
 type configPromptsShow struct {
 	Name     string `arg:"" help:"Name of the text; claw config prompts lists them." placeholder:"NAME"`
-	Embedded bool   `help:"claw's own text, whatever replaces it."`
+	Embedded bool   `help:"The text that claw brings along, whatever replaces it."`
 	JSON     bool   `name:"json" help:"Print {\"name\", \"from\", \"about\", \"text\"}."`
 }
 
 // Help shows examples.
 func (configPromptsShow) Help() string {
-	return examples("claw config prompts show exec", "claw config prompts show ack --embedded > prompts/ack.txt")
+	return examples("claw config prompts show exec", "claw config prompts show heartbeat --embedded")
 }
 
 // Run prints the text as it is, so that it can become the file.

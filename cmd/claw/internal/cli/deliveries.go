@@ -19,21 +19,21 @@ import (
 type deliveriesCmd struct {
 	List    deliveriesList    `cmd:"" default:"withargs" aliases:"ls" help:"Show deliveries; what needs a look comes first."`
 	Show    deliveriesShow    `cmd:"" help:"Show everything that is known about one delivery."`
-	Retry   deliveriesRetry   `cmd:"" help:"Send one now, that waits, has failed, or may not have arrived."`
+	Retry   deliveriesRetry   `cmd:"" help:"Send one now: one that waits, has failed, or may not have arrived."`
 	Dismiss deliveriesDismiss `cmd:"" help:"Settle one without sending it."`
 }
 
 // Help shows examples.
 func (deliveriesCmd) Help() string {
-	return "A delivery is one message to one person, with its attempts and its receipt. One that may or may not have arrived is never sent again by itself. Without an action, list.\n\n" +
+	return "A delivery is one intent to send a message to a person, with its attempts and its receipt. What may or may not have arrived is unknown, and is never sent again by itself. Without an action, list.\n\n" +
 		examples("claw deliveries list", "claw deliveries retry d-00x4f2")
 }
 
 type deliveriesList struct {
 	State string `help:"Only deliveries in this state: pending, sending, delivered, failed, unknown, dismissed." enum:",pending,sending,delivered,failed,unknown,dismissed" default:"" placeholder:"STATE"`
-	Limit int    `help:"At most so many." default:"50" placeholder:"N"`
+	Limit int    `help:"At most so many (default 50)." default:"50" placeholder:"N"`
 	All   bool   `help:"All that are kept, the archive included."`
-	JSON  bool   `name:"json" help:"Print {\"deliveries\": […]}."`
+	JSON  bool   `name:"json" help:"Print {\"deliveries\": [{\"id\", \"state\", \"route\", \"text\", \"attempts\", …}], \"count\", \"total\"}."`
 }
 
 // Help shows examples.
@@ -113,7 +113,7 @@ func headline(title, text string) string {
 }
 
 type deliveriesShow struct {
-	ID   string `arg:"" help:"Its id, or four or more characters of it." placeholder:"ID"`
+	ID   string `arg:"" help:"Its id, or four or more characters from its beginning or end." placeholder:"ID"`
 	JSON bool   `name:"json" help:"Print one JSON object."`
 }
 
@@ -209,14 +209,14 @@ func nextTry(d delivery.Delivery) string {
 }
 
 type deliveriesRetry struct {
-	ID   string `arg:"" help:"Its id, or four or more characters of it." placeholder:"ID"`
+	ID   string `arg:"" help:"Its id, or four or more characters from its beginning or end." placeholder:"ID"`
 	Yes  bool   `short:"y" help:"Do not ask whether a message that may have arrived is to be sent again."`
 	JSON bool   `name:"json" help:"Print the delivery as one JSON object."`
 }
 
 // Help shows examples.
 func (deliveriesRetry) Help() string {
-	return "It is sent at once, with the same idempotency key as before. One that may have arrived is asked about on a terminal. Exits 0 when it was delivered, else 1.\n\n" +
+	return "It has the same idempotency key as before. On a terminal it asks before it sends again what may have arrived.\n\n" +
 		examples("claw deliveries retry d-00x4f2", "claw deliveries retry d-00x4f2 --yes")
 }
 
@@ -258,14 +258,15 @@ func (a *app) agrees(question string) bool {
 }
 
 type deliveriesDismiss struct {
-	ID   string `arg:"" help:"Its id, or four or more characters of it." placeholder:"ID"`
+	ID   string `arg:"" help:"Its id, or four or more characters from its beginning or end." placeholder:"ID"`
 	Note string `help:"Why, for whoever looks later." placeholder:"TEXT"`
 	JSON bool   `name:"json" help:"Print the delivery as one JSON object."`
 }
 
 // Help shows examples.
 func (deliveriesDismiss) Help() string {
-	return examples("claw deliveries dismiss d-00x4f2", `claw deliveries dismiss d-00x4f2 --note "told them by phone"`)
+	return "It is not looked at again.\n\n" +
+		examples("claw deliveries dismiss d-00x4f2", `claw deliveries dismiss d-00x4f2 --note "told them by phone"`)
 }
 
 // Run settles one.

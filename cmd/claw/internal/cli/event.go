@@ -14,7 +14,7 @@ type eventCmd struct {
 
 // Help shows examples.
 func (eventCmd) Help() string {
-	return "Without an action, list.\n\n" +
+	return "The end of a background command is an event for the session that started it; more come from event send. Without an action, list.\n\n" +
 		examples("claw event list --state queued", "claw event send --mode now 'the deploy has finished'")
 }
 
@@ -22,7 +22,7 @@ type eventList struct {
 	State   string `help:"Only events in this state: queued, consumed, retired, unknown, relayed." enum:",queued,consumed,retired,unknown,relayed" default:"" placeholder:"STATE"`
 	Session string `help:"Only events of this session." placeholder:"KEY"`
 	All     bool   `help:"All that are kept, the archive included."`
-	JSON    bool   `name:"json" help:"Print {\"events\": […]}."`
+	JSON    bool   `name:"json" help:"Print {\"events\": [{\"id\", \"state\", \"kind\", \"sessionKey\", \"text\", …}]}."`
 }
 
 // Help shows examples.

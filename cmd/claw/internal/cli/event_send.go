@@ -12,18 +12,18 @@ import (
 )
 
 type eventSend struct {
-	Text      string `arg:"" help:"What the session is told; - reads it from stdin." placeholder:"TEXT"`
-	Mode      string `help:"now wakes the agent, next-heartbeat waits for its next turn." enum:"now,next-heartbeat" default:"next-heartbeat" placeholder:"WHEN"`
-	Session   string `help:"Session that is told; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
-	Agent     string `help:"Whose main session; default $$CLAW_AGENT, else main." placeholder:"NAME"`
-	Key       string `help:"Context: the same text under the same key is queued once." placeholder:"CONTEXT"`
-	Untrusted bool   `help:"Mark the text as somebody else's words."`
+	Text      string `arg:"" help:"What the session is told, as one argument; - reads it from stdin." placeholder:"TEXT"`
+	Mode      string `help:"now wakes the agent; next-heartbeat (the default) waits for its next turn." enum:"now,next-heartbeat" default:"next-heartbeat" placeholder:"WHEN"`
+	Session   string `help:"The session that is told; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
+	Agent     string `help:"The agent whose main session is meant; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Key       string `help:"What it is about: the same text under the same key waits only once." placeholder:"CONTEXT"`
+	Untrusted bool   `help:"Say in the prompt that the text is somebody else's."`
 	JSON      bool   `name:"json" help:"Print {\"outcome\": \"queued\"|\"coalesced\", \"event\": {…}}."`
 }
 
 // Help shows examples.
 func (eventSend) Help() string {
-	return "Prints queued, or coalesced when the same is waiting already.\n\n" +
+	return "Prints queued, or coalesced when the same waits already. The session is told it in a turn, at most 20 events at a time, and the event is consumed when that turn has succeeded.\n\n" +
 		examples("claw event send --mode now 'the deploy of api has finished'", "journalctl -p err -S -1h | claw event send - --untrusted --key journal")
 }
 

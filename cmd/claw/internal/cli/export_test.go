@@ -20,6 +20,14 @@ func ExitCodes() (table [][2]string) {
 	return table
 }
 
+// ExitsOf is the table of one command, by its words without the program.
+func ExitsOf(path string) (table [][2]string) {
+	for _, c := range exitsOf(path) {
+		table = append(table, [2]string{c.Code, c.Meaning})
+	}
+	return table
+}
+
 // ExitLine is the last line of a command's help.
 func ExitLine(path string) string { return exitLine(path) }
 

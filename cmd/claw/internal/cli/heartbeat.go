@@ -17,19 +17,19 @@ import (
 
 // heartbeatCmd is `claw heartbeat`; spec/heartbeat-automations.md 1 and 4.
 type heartbeatCmd struct {
-	Status  heartbeatStatus  `cmd:"" default:"withargs" help:"Show when each agent was last looked after, and when it will be next."`
-	Tick    heartbeatTick    `cmd:"" help:"Do once what there is to do, for all agents; cron calls this."`
-	Run     heartbeatRun     `cmd:"" help:"Look after an agent now, whatever the clock says."`
+	Status  heartbeatStatus  `cmd:"" default:"withargs" help:"Show each agent's last heartbeat, what came of it, and the next."`
+	Tick    heartbeatTick    `cmd:"" help:"Do what there is to do, for all agents, and exit; cron calls this."`
+	Run     heartbeatRun     `cmd:"" help:"Run the heartbeat of an agent now, whatever the clock says."`
 	Last    heartbeatLast    `cmd:"" help:"Show what became of the last heartbeat."`
 	Enable  heartbeatEnable  `cmd:"" help:"Turn the heartbeats of all agents on again."`
-	Disable heartbeatDisable `cmd:"" help:"Turn the heartbeats of all agents off, and the wakes by events too."`
-	Respond heartbeatRespond `cmd:"" help:"For an agent in its turn: answer a wake."`
-	Scratch heartbeatScratch `cmd:"" help:"Show or replace the text that every heartbeat of an agent is shown."`
+	Disable heartbeatDisable `cmd:"" help:"Turn the heartbeats of all agents off, and their wakes by events."`
+	Respond heartbeatRespond `cmd:"" help:"Answer a wake, from within an agent's turn."`
+	Scratch heartbeatScratch `cmd:"" help:"Show or replace the text that an agent is shown with every heartbeat."`
 }
 
 // Help shows examples.
 func (heartbeatCmd) Help() string {
-	return "A heartbeat runs the checks in heartbeat.d, wakes the agent when there is something to look at, and stays silent when there is not. Without an action, status.\n\n" +
+	return "A heartbeat is the periodic check of an agent's main session: it runs the checks in heartbeat.d and wakes the agent, whose reply is sent unless it says that there is nothing to say. Without an action, status.\n\n" +
 		examples("claw heartbeat status", "claw heartbeat run")
 }
 
@@ -49,12 +49,12 @@ func (a *app) heartbeatAgent(flag string) (string, error) {
 }
 
 type heartbeatStatus struct {
-	JSON bool `name:"json" help:"Print {\"enabled\", \"cronEnabled\", \"agents\": […]}."`
+	JSON bool `name:"json" help:"Print {\"enabled\", \"cronEnabled\", \"agents\": [{\"agentId\", \"nextDue\", \"last\", …}]}."`
 }
 
 // Help shows examples.
 func (heartbeatStatus) Help() string {
-	return examples("claw heartbeat status", "claw heartbeat status --json | jq -r '.agents[] | .agentId + \" \" + .nextDue'")
+	return examples("claw heartbeat status", "claw heartbeat status --json | jq -r '.agents[].nextDue'")
 }
 
 // Run prints the status.
@@ -154,8 +154,8 @@ func skipWords(reason string) string {
 }
 
 type heartbeatLast struct {
-	Agent string `help:"Whose; default $$CLAW_AGENT, else main." placeholder:"NAME"`
-	JSON  bool   `name:"json" help:"Print the record, or null."`
+	Agent string `help:"Which agent; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	JSON  bool   `name:"json" help:"Print {\"ts\", \"status\", \"reason\", \"sessionKey\", \"turnId\", \"channel\", \"preview\", …}, or null."`
 }
 
 // Help shows examples.
@@ -214,7 +214,7 @@ type heartbeatDisable struct{}
 
 // Help shows examples.
 func (heartbeatDisable) Help() string {
-	return "Events stay queued until heartbeats are on again. It is remembered until then.\n\n" +
+	return "It holds until they are turned on again. Events stay queued until then; messages that wait are still sent.\n\n" +
 		examples("claw heartbeat disable", "claw heartbeat enable")
 }
 
@@ -245,14 +245,14 @@ func (a *app) switchHeartbeats(on bool) error {
 }
 
 type heartbeatRun struct {
-	Agent   string `help:"Whose; default $$CLAW_AGENT, else main." placeholder:"NAME"`
-	Session string `help:"Session to wake instead of the configured one." placeholder:"KEY"`
-	JSON    bool   `name:"json" help:"Print the record, as last does."`
+	Agent   string `help:"Which agent; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Session string `help:"Session to wake; default the configured one." placeholder:"KEY"`
+	JSON    bool   `name:"json" help:"Print what came of it as one JSON object, as last does."`
 }
 
 // Help shows examples.
 func (heartbeatRun) Help() string {
-	return "Goes before cadence and cooldown, and not before active hours or a busy session. Exit 0: quiet, or a message was sent; 1: it failed; 4: it was skipped.\n\n" +
+	return "It waits neither for the clock nor for a cooldown. Outside of active hours, and while the session is busy, it is skipped. Events that wait for the session go first.\n\n" +
 		examples("claw heartbeat run", "claw heartbeat run --agent ops --json | jq -r .status")
 }
 

@@ -26,22 +26,22 @@ func refusal(command string, err error) error {
 }
 
 type heartbeatRespond struct {
-	Outcome   string `help:"What came of it: no_change, progress, done, blocked, needs_attention." placeholder:"OUTCOME"`
-	Notify    string `help:"Whether a person is to be told." placeholder:"true|false"`
-	Summary   string `help:"What was found, in a sentence." placeholder:"TEXT"`
+	Outcome   string `help:"What came of it: no_change, progress, done, blocked or needs_attention. Needed." placeholder:"OUTCOME"`
+	Notify    string `help:"Whether a person is to be told. Needed." placeholder:"true|false"`
+	Summary   string `help:"What was found, in a sentence. Needed." placeholder:"TEXT"`
 	Text      string `name:"notification-text" help:"What the person is told; the summary when absent." placeholder:"TEXT"`
 	Reason    string `help:"Why." placeholder:"TEXT"`
 	Priority  string `help:"low, normal or high." placeholder:"LEVEL"`
-	NextCheck string `help:"When to look again, such as 30m." placeholder:"DURATION"`
+	NextCheck string `help:"When to look again, as in 30m; between a minute and a day." placeholder:"DURATION"`
 	Scratch   string `help:"File whose contents replace the agent's scratch; - is stdin." placeholder:"FILE"`
-	JSON      bool   `name:"json" help:"Read the whole answer as one JSON object from stdin instead."`
+	JSON      bool   `name:"json" help:"Read the answer from stdin instead: {\"outcome\", \"notify\", \"summary\", \"notificationText\", \"reason\", \"priority\", \"nextCheck\", \"scratch\"}."`
 }
 
 // Help shows examples.
 func (heartbeatRespond) Help() string {
-	return "For an agent, from within its turn: answers the wake. The last answer of a turn counts, and goes before what the agent prints.\n\n" +
-		examples("claw heartbeat respond --outcome no_change --notify false --summary 'disk 71 %, nothing new'",
-			"echo '{\"outcome\":\"needs_attention\",\"notify\":true,\"summary\":\"backup failed\"}' | claw heartbeat respond --json")
+	return "claw sets CLAW_TURN_ID for the agents it starts; without it, exit 4. Of several answers in a turn the last one counts, and it counts before what the agent prints.\n\n" +
+		examples("claw heartbeat respond --outcome no_change --notify false --summary ok",
+			"claw heartbeat respond --json < answer.json")
 }
 
 // Run keeps the answer in the row of the turn.
@@ -132,18 +132,18 @@ func (a *app) fileOrStdin(path string, limit int64) (string, error) {
 }
 
 type heartbeatScratch struct {
-	Action   string  `arg:"" optional:"" help:"show (the default), or - to replace it by stdin." placeholder:"show|-"`
-	Agent    string  `help:"Whose; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Action   string  `arg:"" optional:"" help:"show (the default), or - to replace it by what is on stdin." placeholder:"show|-"`
+	Agent    string  `help:"Which agent; default $$CLAW_AGENT, else main." placeholder:"NAME"`
 	Set      *string `help:"Replace it by this text." placeholder:"TEXT"`
-	File     string  `help:"Replace it by a file." placeholder:"PATH"`
+	File     string  `help:"Replace it by what is in a file." placeholder:"PATH"`
 	Unset    bool    `help:"Take it away."`
-	Expected *int64  `name:"expected-revision" help:"Only if it is at this revision, 0 for none; else exit 4." placeholder:"N"`
+	Expected *int64  `name:"expected-revision" help:"Replace it only if it is at this revision (0: there is none), else exit 4." placeholder:"N"`
 	JSON     bool    `name:"json" help:"Print {\"agent\", \"revision\", \"text\", \"updatedAt\"}."`
 }
 
 // Help shows examples.
 func (heartbeatScratch) Help() string {
-	return "The scratch is text that every heartbeat of an agent is shown: what to watch, how far it has come.\n\n" +
+	return "The scratch holds what an agent is to watch, and how far it has come; at most 256 KiB. The agent can replace it itself, in its turn.\n\n" +
 		examples("claw heartbeat scratch --set 'watch the disk of db1'", "claw heartbeat scratch - --expected-revision 3 < notes.md")
 }
 

@@ -16,17 +16,17 @@ import (
 // heartbeatTick is `claw heartbeat tick`; design.md section 4.
 type heartbeatTick struct {
 	DryRun   bool   `name:"dry-run" help:"Say what would be done and why, and write nothing."`
-	Now      string `help:"As if it were this time: RFC 3339, or +20m, -1h30m from now." placeholder:"TIME"`
+	Now      string `help:"As if it were this time: RFC 3339, or from now, as in +20m or -1h30m." placeholder:"TIME"`
 	JSON     bool   `name:"json" help:"Print {\"poked\", \"turns\", \"failed\", \"delivered\", \"settled\", \"next\"}; with --dry-run {\"wakes\": […], \"lost\", \"deliveries\", \"next\"}."`
-	Verbose  bool   `short:"v" help:"Say what was done, also where stderr is no terminal."`
+	Verbose  bool   `short:"v" help:"Say on stderr what was done, also where that is no terminal."`
 	Quiet    bool   `short:"q" help:"Say nothing, also on a terminal."`
 	Detached bool   `hidden:"" help:"Nobody looks: started by the end of a command."`
 }
 
 // Help shows examples.
 func (heartbeatTick) Help() string {
-	return "Does once what there is to do: writes down what died, wakes sessions that have events, runs the heartbeats that are due, sends what waits, and tidies up. While another tick or a runner is at work it is told, and does it. cron calls this once a minute; it prints nothing there, and exits 0 unless the state directory cannot be used: what fails is recorded.\n\n" +
-		examples("claw heartbeat tick --dry-run", "claw heartbeat tick --dry-run --now +30m", "* * * * * claw heartbeat tick    # in crontab -e")
+	return "It writes down what died, wakes sessions that have events, runs the heartbeats that are due, sends the messages that wait, and tidies up. When another tick or a runner is at work, it tells that one and exits. Off a terminal it prints nothing, so that cron sends no mail; what fails is recorded, and a person is told through the channels.\n\n" +
+		examples("claw heartbeat tick --dry-run", "claw heartbeat tick --dry-run --now +30m", "* * * * * claw heartbeat tick  in crontab -e")
 }
 
 // Run does one tick.

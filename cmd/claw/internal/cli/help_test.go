@@ -207,7 +207,8 @@ func TestExitCodes(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("exit codes %v, want %v", got, want)
 	}
-	for _, path := range []string{"exec", "process wait", "process log"} {
+	for _, n := range everyNode(t) {
+		path := cli.NodePath(n)
 		for _, part := range strings.FieldsFunc(cli.ExitLine(path), func(r rune) bool { return strings.ContainsRune(":;,.", r) }) {
 			code, _, _ := strings.Cut(strings.TrimSpace(part), " ")
 			if code[0] >= '0' && code[0] <= '9' && !slices.Contains(want, code) {

@@ -17,15 +17,15 @@ import (
 // inboxCmd is `claw inbox`; design.md section 5.
 type inboxCmd struct {
 	Unread bool `short:"u" help:"Only what has not been read."`
-	All    bool `help:"All that are kept, the archive included; else what is new and the last 20."`
+	All    bool `help:"All that are kept, the archive included; without it, what is new and the last 20."`
 	Peek   bool `help:"Do not mark what is shown as read."`
 	Follow bool `short:"f" help:"Go on showing what comes."`
-	JSON   bool `name:"json" help:"Print {\"messages\": […]}; with --follow one such object a line."`
+	JSON   bool `name:"json" help:"Print {\"messages\": [{\"id\", \"at\", \"title\", \"text\", \"source\", \"read\"}]}; with --follow one such object a line."`
 }
 
 // Help shows examples.
 func (inboxCmd) Help() string {
-	return "The inbox is where messages go when nothing else is configured. What is shown counts as read from then on.\n\n" +
+	return "The inbox is the channel for what has nowhere else to go. What is shown counts as read from then on.\n\n" +
 		examples("claw inbox", "claw inbox --unread --peek --json | jq '.messages | length'", "claw inbox --follow")
 }
 

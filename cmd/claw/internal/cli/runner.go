@@ -28,7 +28,7 @@ type runnerCmd struct {
 
 // Help shows examples.
 func (runnerCmd) Help() string {
-	return "The runner is optional. It waits, and then does what claw heartbeat tick does once: at once when something happens, when something is due, and in any case once a minute.\n\n" +
+	return "The runner is optional. It waits, and does what claw heartbeat tick does: at once when something happens, when something is due, and in any case once a minute.\n\n" +
 		examples("claw runner run", "claw runner status")
 }
 
@@ -36,8 +36,8 @@ type runnerRun struct{}
 
 // Help shows examples.
 func (runnerRun) Help() string {
-	return "Exit 0 when it was told to end (TERM, INT): turns get ten seconds, and agents that need longer go on under their supervisors. 4 when a runner is at work already. HUP reads the configuration anew; a changed claw.toml is noticed by itself within a minute.\n\n" +
-		examples("claw runner run", "systemctl --user enable --now claw-runner    # see contrib/systemd")
+	return "TERM and INT end it: turns get ten seconds, and agents that need longer go on under their supervisors. HUP reads the configuration anew; a changed claw.toml is noticed within a minute. It says on stderr what it does.\n\n" +
+		examples("claw runner run", "claw runner run --state-dir ~/claw-try  another one, to try things")
 }
 
 // Run works until it is told to end.
@@ -113,7 +113,7 @@ type runnerStatus struct {
 
 // Help shows examples.
 func (runnerStatus) Help() string {
-	return "Exit 0 when a runner is at work, 3 when none is. lastPassAt is when it last had something to look at: an idle runner does not write.\n\n" +
+	return "The last pass is when it last had something to look at: an idle runner does not write.\n\n" +
 		examples("claw runner status", "claw runner status --json | jq -r .pid")
 }
 
@@ -177,12 +177,12 @@ func insteadOf(s runner.State, now time.Time) string {
 }
 
 type runnerStop struct {
-	Timeout float64 `help:"Wait at most so many seconds." default:"15" placeholder:"SEC"`
+	Timeout float64 `help:"Wait at most so many seconds (default 15)." default:"15" placeholder:"SEC"`
 }
 
 // Help shows examples.
 func (runnerStop) Help() string {
-	return "Exit 3 when no runner is at work, 4 when it has not ended in time; it has been told all the same.\n\n" +
+	return "Turns get ten seconds; agents that need longer go on under their supervisors.\n\n" +
 		examples("claw runner stop", "claw runner stop --timeout 60")
 }
 

@@ -14,14 +14,14 @@ import (
 // sessionsCmd is `claw sessions`; spec/tasks-recovery.md 6.6.
 type sessionsCmd struct {
 	List sessionsList `cmd:"" default:"withargs" aliases:"ls" help:"Show conversations with agents, the last one spoken in first."`
-	Show sessionsShow `cmd:"" help:"Show what was said in one, the newest last."`
-	New  sessionsNew  `cmd:"" help:"Begin a new transcript in one; the old one is put aside."`
-	Rm   sessionsRm   `cmd:"" help:"Take one out of the list; its transcript is put aside."`
+	Show sessionsShow `cmd:"" help:"Show what was said in a conversation, the newest last."`
+	New  sessionsNew  `cmd:"" help:"Begin a conversation anew; its transcript is put aside."`
+	Rm   sessionsRm   `cmd:"" help:"Take a conversation out of the list; its transcript is put aside."`
 }
 
 // Help shows examples.
 func (sessionsCmd) Help() string {
-	return "A session is one conversation with an agent, named by a key: agent:NAME:main, session:NAME. The name of an agent stands for its main session, and four or more characters for the only key that begins with them. Without an action, list.\n\n" +
+	return "A session is one conversation with an agent, known by a key such as agent:main:main or session:review. The name of an agent stands for its main session; four or more characters from the beginning of a key do where they are unique. Without an action, list.\n\n" +
 		examples("claw sessions list", "claw sessions show main")
 }
 
@@ -55,7 +55,7 @@ type sessionsList struct {
 // Help shows examples.
 func (sessionsList) Help() string {
 	return "STATUS is new, running, or how the last turn ended: done, failed, timeout, killed, interrupted. LANE says who runs a turn in it now, and whether another waits.\n\n" +
-		examples("claw sessions list --agent ops", "claw sessions list --json | jq -r '.sessions[] | select(.status == \"running\") | .holder'")
+		examples("claw sessions list --agent ops", "claw sessions list --json | jq -r '.sessions[] | select(.holder) | .key'")
 }
 
 // Run prints the list.
@@ -93,15 +93,15 @@ func laneWords(s agent.Seen) string {
 }
 
 type sessionsShow struct {
-	Key   string `arg:"" help:"Which session." placeholder:"KEY"`
-	Limit int    `help:"At most so many of the last entries; 0 is all." default:"50" placeholder:"N"`
+	Key   string `arg:"" help:"Which session: its key, four or more characters of it, or an agent." placeholder:"KEY"`
+	Limit int    `help:"At most so many of the last entries (default 50); 0 is all." default:"50" placeholder:"N"`
 	Raw   bool   `help:"The transcript as it is kept, a line of JSON for each entry."`
 	JSON  bool   `name:"json" help:"Print {\"session\": {…}, \"entries\": [{\"id\", \"timestamp\", \"message\": {\"role\", \"content\"}, …}]}."`
 }
 
 // Help shows examples.
 func (sessionsShow) Help() string {
-	return "Wakes begin with their marker, such as [OpenClaw exec completion]. A turn that runs now comes last, and so does what the agent has not answered yet.\n\n" +
+	return "The message of a wake begins with its marker, such as [OpenClaw exec completion]. The message of a turn that runs now comes last.\n\n" +
 		examples("claw sessions show main --limit 4", "claw sessions show main --raw > conversation.jsonl")
 }
 
@@ -192,7 +192,7 @@ type sessionsNew struct {
 
 // Help shows examples.
 func (sessionsNew) Help() string {
-	return "The agent then knows nothing of what was said before; events that wait for the session stay. Refused with 4 while a turn runs in it.\n\n" +
+	return "The agent is then shown nothing of what was said before, and {session} is another id. Events that wait for the session stay. While a turn runs in it, exit 4.\n\n" +
 		examples("claw sessions new", "claw sessions new session:review --agent ops")
 }
 
@@ -238,15 +238,15 @@ func keptIn(archive string) []string {
 }
 
 type sessionsRm struct {
-	Key  string `arg:"" help:"Which session." placeholder:"KEY"`
+	Key  string `arg:"" help:"Which session: its key, four or more characters of it, or an agent." placeholder:"KEY"`
 	Yes  bool   `short:"y" help:"Do not ask."`
 	JSON bool   `name:"json" help:"Print {\"key\", \"archive\": FILE}."`
 }
 
 // Help shows examples.
 func (sessionsRm) Help() string {
-	return "Asks first, on a terminal. Nothing is deleted: the transcript is put aside and turns stay in their ledger. Events that wait for it stay queued, and waking it makes it again. Refused with 4 while a turn runs in it.\n\n" +
-		examples("claw sessions rm session:review", "claw sessions rm session:review --yes --json | jq -r .archive")
+	return "On a terminal it asks first. Nothing is deleted: the transcript is put aside and the turns stay in their ledger. Events that wait for the session stay too, and a wake makes it again. While a turn runs in it, exit 4.\n\n" +
+		examples("claw sessions rm session:review", "claw sessions rm session:review --yes")
 }
 
 // Run removes it.

@@ -26,17 +26,24 @@ func startExamples() string {
 	)
 }
 
-// exitLine is the last line of a command's help; the words are those of the
-// table in codes.go, shortened.
+// exitLine is the last line of a command's help.
 func exitLine(path string) string {
-	switch path {
-	case "":
+	codes := exitsOf(path)
+	if len(codes) == 0 {
 		return ""
-	case "exec", "process wait":
-		return "Exit status: the command's own; 2 usage; 5 state not writable; 75 still running; " +
-			"124 timed out; 125 claw failed; 126 not runnable; 127 not found; 128+n signal n."
 	}
-	return "Exit status: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 state damaged or not writable."
+	words := make([]string, len(codes))
+	separator := ", "
+	for i, c := range codes {
+		words[i] = c.Code + " " + c.Meaning
+		if strings.ContainsAny(c.Meaning, ",;") {
+			separator = "; "
+		}
+	}
+	if codes[0].Code != "0" { // it passes on what it runs
+		return "Exit status: the command's own; " + strings.Join(words, "; ") + "."
+	}
+	return "Exit status: " + strings.Join(words, separator) + "."
 }
 
 // printHelp is kong's hook for --help.
