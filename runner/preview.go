@@ -42,10 +42,12 @@ func (r *Runner) Preview(now time.Time) (Preview, error) {
 		}
 		rows, err := state.Deliveries.All(tx)
 		for _, row := range rows {
-			if delivery.Due(row.Rec, now) {
-				p.Send = append(p.Send, row.Rec)
-			} else if at, waits := delivery.Next(row.Rec); waits {
+			switch at, waits := r.Post.When(row.Rec); {
+			case !waits:
+			case at.After(now):
 				p.Next = earlier(p.Next, at)
+			case row.Rec.State == delivery.Pending: // an unknown one is asked about, not sent
+				p.Send = append(p.Send, row.Rec)
 			}
 		}
 		return err

@@ -128,21 +128,21 @@ func (f *flush) orphaned(d delivery.Delivery) bool {
 	return !proc.Alive(process.Identity(d.Sender))
 }
 
-// due is delivery.Due with what the channel has to do with it: an unknown
-// outcome waits for nothing where nobody can be asked, and what only waited
-// for a foreground need not wait once there is one.
 func (f *flush) due(d delivery.Delivery, now time.Time) bool {
-	at, waits := f.when(d)
+	at, waits := f.When(d)
 	return waits && !at.After(now)
 }
 
-func (f *flush) when(d delivery.Delivery) (time.Time, bool) {
-	ch, known := f.Channel(d.Route.Channel)
-	at, waits := delivery.Next(d)
+// When is delivery.Next with what the channel has to do with it: an unknown
+// outcome waits for nothing where nobody can be asked, and what only waited
+// for a foreground need not wait once there is one.
+func (p *Post) When(d delivery.Delivery) (at time.Time, waits bool) {
+	ch, known := p.Channel(d.Route.Channel)
+	at, waits = delivery.Next(d)
 	switch {
 	case d.State == delivery.Unknown:
 		return at, waits && known && len(ch.Reconcile) > 0
-	case waits && known && ch.Type == Stdout && f.Stdout != nil && d.Attempts == 0:
+	case waits && known && ch.Type == Stdout && p.Stdout != nil && d.Attempts == 0:
 		return time.Time{}, true
 	}
 	return at, waits
@@ -154,7 +154,7 @@ func (f *flush) next() (time.Time, error) {
 	live, err := f.rows()
 	var next time.Time
 	for _, d := range live {
-		at, waits := f.when(d)
+		at, waits := f.When(d)
 		if !waits {
 			continue
 		}
