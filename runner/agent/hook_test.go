@@ -101,8 +101,15 @@ func TestAHookThatDoesNotAnswerBlocks(t *testing.T) {
 }
 
 func TestWhatAHookLeavesRunningHoldsUpNobody(t *testing.T) {
-	w := newWorld(t).hooked("sleep 3 & exit 0")
+	w := newWorld(t).hooked("sleep 600 & echo $! > child")
 	if res := w.run(send("hello")); res.Reply != "hello" {
 		t.Errorf("%+v", res.Turn)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, w.Cwd+"/child")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("it was ended: %v", err)
 	}
 }

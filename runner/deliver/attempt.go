@@ -197,7 +197,7 @@ func (f *flush) reconcile(ctx context.Context, ch Channel, d delivery.Delivery) 
 	prog, not := f.program(ch, d, ch.Reconcile)
 	answer, rest := "", ""
 	if not == nil {
-		prog.stdin = endLine(d.Text)
+		prog.Stdin = endLine(d.Text)
 		e := run(prog)
 		if e.exit.Code == 0 && !e.exit.Signalled && !e.exit.TimedOut {
 			answer, rest, _ = strings.Cut(e.stdout, "\n")

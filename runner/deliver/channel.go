@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"claw/runner/internal/proc"
+	"claw/runner/internal/program"
 	"claw/runner/output"
 	"claw/state/delivery"
 )
@@ -109,7 +109,7 @@ func (p *Post) toCommand(ch Channel, d delivery.Delivery) (func() outcome, *outc
 	if not != nil {
 		return nil, not
 	}
-	prog.stdin = endLine(d.Text)
+	prog.Stdin = endLine(d.Text)
 	return func() outcome { return judged(run(prog), ch.Failure) }, nil
 }
 
@@ -123,21 +123,20 @@ func judged(e ended, failure string) outcome {
 }
 
 // program is the start of argv in the name of a delivery.
-func (p *Post) program(ch Channel, d delivery.Delivery, argv []string) (program, *outcome) {
+func (p *Post) program(ch Channel, d delivery.Delivery, argv []string) (program.Spec, *outcome) {
 	if len(argv) == 0 {
-		return program{}, notReady("channel " + ch.Name + " has no command")
+		return program.Spec{}, notReady("channel " + ch.Name + " has no command")
 	}
 	env := p.environment(ch, d)
-	dir := home(env)
-	path, err := proc.LookPath(argv[0], dir, lookup(env, "PATH"))
-	if err != nil {
-		return program{}, notReady(err.Error())
+	prog := program.Spec{Argv: argv, Env: env, Dir: home(env), Limit: ch.Timeout}
+	if err := prog.Resolve(); err != nil {
+		return program.Spec{}, notReady(err.Error())
 	}
-	return program{path: path, argv: argv, env: env, dir: dir, timeout: ch.Timeout, mark: d.ID}, nil
+	return prog, nil
 }
 
 // environment is the caller's, with the channel's own and what says what this
-// is about. The mark lets everything that the program starts be ended with it.
+// is about.
 func (p *Post) environment(ch Channel, d delivery.Delivery) []string {
 	env := slices.Clone(p.Environ)
 	for _, name := range slices.Sorted(maps.Keys(ch.Env)) {
@@ -149,7 +148,6 @@ func (p *Post) environment(ch Channel, d delivery.Delivery) []string {
 		{"CLAW_THREAD", d.Route.Thread},
 		{"CLAW_IDEMPOTENCY_KEY", d.IdempotencyKey},
 		{"CLAW_TITLE", d.Title},
-		{proc.RunVar, d.ID},
 	} {
 		env = set(env, kv[0], strings.ReplaceAll(kv[1], "\x00", ""))
 	}
@@ -212,7 +210,7 @@ func (p *Post) toDesktop(ch Channel, d delivery.Delivery) (func() outcome, *outc
 		not.why += hint
 		return nil, not
 	}
-	prog.env = withBus(prog.env)
+	prog.Env = withBus(prog.Env)
 	return func() outcome { return judged(run(prog), ch.Failure) }, nil
 }
 

@@ -27,7 +27,7 @@ func (p *Post) toMail(ch Channel, d delivery.Delivery) (func() outcome, *outcome
 		not.why += "; install a mail transfer agent, or use another channel"
 		return nil, not
 	}
-	prog.stdin = letter(d, to)
+	prog.Stdin = letter(d, to)
 	return func() outcome { return judged(run(prog), ch.Failure) }, nil
 }
 

@@ -96,17 +96,6 @@ func FuzzCurlQuote(f *testing.F) {
 	})
 }
 
-func TestHeadAndTail(t *testing.T) {
-	h, l := &head{limit: 5}, &tail{limit: 5}
-	for _, s := range []string{"ab", "cdefgh", "", "ij"} {
-		h.Write([]byte(s))
-		l.Write([]byte(s))
-	}
-	if string(h.kept) != "abcde" || string(l.kept) != "fghij" {
-		t.Errorf("%q, %q", h.kept, l.kept)
-	}
-}
-
 func TestEncodedWordsAreShort(t *testing.T) {
 	if n := len("=?utf-8?B?") + base64.StdEncoding.EncodedLen(wordBytes) + len("?="); n > 75 {
 		t.Errorf("%d characters, RFC 2047 allows 75", n)

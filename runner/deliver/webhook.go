@@ -41,7 +41,7 @@ func (p *Post) toWebhook(ch Channel, d delivery.Delivery) (func() outcome, *outc
 		not.why += "; install curl"
 		return nil, not
 	}
-	prog.stdin, prog.timeout = curlConfig(ch, d), ch.Timeout+curlPatience
+	prog.Stdin, prog.Limit = curlConfig(ch, d), ch.Timeout+curlPatience
 	return func() outcome { return answered(run(prog), ch.Failure) }, nil
 }
 

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"claw/runner/internal/proc"
+	"claw/runner/internal/program"
 	"claw/runner/output"
 	"claw/state/process"
 )
@@ -23,14 +21,13 @@ const (
 	checkTimeout = 60 * time.Second
 	checkOutput  = 4000     // characters of its output that an alert shows
 	checkKept    = 16 << 10 // bytes of its output that are kept until then
-	checkDrain   = time.Second
 )
 
 // Check is what one executable of heartbeat.d said.
 type Check struct {
 	Name     string
 	Output   string // stdout and stderr as they came, sanitised, both ends of it
-	Code     int    // exit code; 128+n for signal n, 126 when it could not be started
+	Code     int    // exit code; 128+n for signal n, 126 when it could not be started, 125 when nobody knows
 	TimedOut bool
 }
 
@@ -124,41 +121,32 @@ func (e *Engine) check(ctx context.Context, agent, sessionKey string) ([]Check, 
 	return checks, nil
 }
 
-// runCheck runs one check in a process group of its own, which is killed when
-// the time is up. What the check leaves behind on purpose may go on, and may
-// even hold its output open: nobody waits for that.
+// runCheck runs one check, which is ended with all that it started when the
+// time is up. What a check that ends leaves behind on purpose may go on, and
+// may even hold its output open: nobody waits for that.
 func runCheck(ctx context.Context, path string, env []string, limit time.Duration) Check {
-	c := Check{Name: filepath.Base(path)}
-	timed, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	said := &ends{most: checkKept}
-	cmd := exec.CommandContext(timed, path)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, filepath.Dir(path), said, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = checkDrain
-	proc.CloseOnExec()
-	err := cmd.Run()
-	c.TimedOut = timed.Err() != nil && ctx.Err() == nil && err != nil && !errors.Is(err, exec.ErrWaitDelay)
-	c.Code = codeOf(cmd, err)
-	c.Output = process.Elide(strings.TrimSpace(output.Sanitize(said.bytes())), checkOutput)
-	if cmd.ProcessState == nil && err != nil {
-		c.Output = "it could not be started: " + reason(err)
+	seen := program.Run(ctx, program.Spec{
+		Argv: []string{path}, Env: env, Dir: filepath.Dir(path), Limit: limit,
+		Merge: true, Stdout: program.Keep{Head: checkKept, Tail: checkKept},
+	})
+	c := Check{Name: filepath.Base(path), Code: codeOf(seen), TimedOut: seen.TimedOut}
+	c.Output = process.Elide(strings.TrimSpace(output.Sanitize(seen.Stdout)), checkOutput)
+	if !seen.Started {
+		c.Output = "it could not be started: " + reason(seen.Err)
 	}
 	return c
 }
 
-func codeOf(cmd *exec.Cmd, err error) int {
-	if cmd.ProcessState == nil {
-		if err != nil {
-			return 126
-		}
-		return 0
+func codeOf(seen program.Result) int {
+	switch {
+	case !seen.Started:
+		return 126
+	case seen.Signal != 0:
+		return 128 + int(seen.Signal)
+	case seen.Code < 0: // nobody knows
+		return 125
 	}
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return cmd.ProcessState.ExitCode()
+	return seen.Code
 }
 
 // reason is the innermost words of an error: "permission denied".
@@ -167,33 +155,4 @@ func reason(err error) string {
 		err = inner
 	}
 	return err.Error()
-}
-
-// ends keeps the beginning and the end of what is written to it.
-type ends struct {
-	most       int // bytes at each end
-	head, tail []byte
-	cut        bool
-}
-
-// Write never fails.
-func (e *ends) Write(p []byte) (int, error) {
-	n := len(p)
-	room := min(n, max(0, e.most-len(e.head)))
-	e.head = append(e.head, p[:room]...)
-	if p = p[room:]; len(p) > 0 {
-		e.tail = append(e.tail, p...)
-		if over := len(e.tail) - e.most; over > 0 {
-			e.cut = true
-			e.tail = append(e.tail[:0], e.tail[over:]...)
-		}
-	}
-	return n, nil
-}
-
-func (e *ends) bytes() []byte {
-	if e.cut {
-		return append(append(e.head[:len(e.head):len(e.head)], "\n…\n"...), e.tail...)
-	}
-	return append(e.head[:len(e.head):len(e.head)], e.tail...)
 }

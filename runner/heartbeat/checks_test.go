@@ -3,7 +3,9 @@ package heartbeat_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -69,22 +71,44 @@ func TestACheckThatPrintsMuch(t *testing.T) {
 	}
 }
 
-// A check that hangs is ended with all that it has started; one that leaves
-// something behind is not waited for.
+// A check that hangs is ended with all that it has started.
 func TestACheckThatHangs(t *testing.T) {
-	c := heartbeat.RunCheck(t.Context(), script(t, "echo waiting; sleep 600 & wait"), os.Environ(), 200*time.Millisecond)
+	mark := filepath.Join(t.TempDir(), "pid")
+	c := heartbeat.RunCheck(t.Context(), script(t, "echo waiting; sleep 600 & echo $! > "+mark+"; wait"), os.Environ(), time.Second)
 	if !c.TimedOut || c.Quiet() || !strings.HasPrefix(c.Alert(), "disk check did not end within 1m00s and was ended: waiting") {
 		t.Errorf("%+v: %s", c, c.Alert())
 	}
+	pid := pidIn(t, mark)
+	for end := time.Now().Add(30 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what it started runs on")
+		}
+	}
+}
+
+// One that leaves something behind is not waited for, and what it left goes on.
+func TestACheckThatLeavesSomethingBehind(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "pid")
-	c = heartbeat.RunCheck(t.Context(), script(t, "sleep 600 & echo $! > "+mark+"; exit 0"), os.Environ(), time.Minute)
+	c := heartbeat.RunCheck(t.Context(), script(t, "sleep 600 & echo $! > "+mark+"; exit 0"), os.Environ(), time.Minute)
 	if c.TimedOut || !c.Quiet() {
 		t.Errorf("%+v", c)
 	}
-	pid, _ := os.ReadFile(mark)
-	t.Cleanup(func() {
-		heartbeat.RunCheck(t.Context(), script(t, "kill "+strings.TrimSpace(string(pid))), os.Environ(), time.Minute)
-	})
+	if err := syscall.Kill(pidIn(t, mark), syscall.SIGKILL); err != nil {
+		t.Errorf("it was ended: %v", err)
+	}
+}
+
+func pidIn(t *testing.T, path string) int {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }
 
 // run-parts: by name, only certain names, only what may be executed.

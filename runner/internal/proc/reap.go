@@ -93,6 +93,11 @@ func (r *Reaper) poke() {
 	}
 }
 
+// Wait reaps exactly this child and tells how it ended; it blocks until then.
+// Lost, with an error, when it was no child or somebody else has reaped it. It
+// is for a program that starts helpers, and never beside a Reaper.
+func Wait(pid int) (Status, error) { return wait4(pid) }
+
 // wait4 reaps exactly pid.
 func wait4(pid int) (Status, error) {
 	var ws unix.WaitStatus
