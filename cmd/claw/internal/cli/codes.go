@@ -49,14 +49,26 @@ func exitsOf(path string) []codeDoc {
 		return nil
 	case "exec", "process wait":
 		return []codeDoc{
-			{"2", usage}, {"5", "state not writable"}, {"75", "still running"}, {"124", "timed out"}, {"125", "claw failed"},
-			{"126", "not runnable"}, {"127", "not found"}, {"128+n", "signal n"},
+			{"2", usage},
+			{"5", "state not writable"},
+			{"75", "still running"},
+			{"124", "timed out"},
+			{"125", "claw failed"},
+			{"126", "not runnable"},
+			{"127", "not found"},
+			{"128+n", "signal n"},
 		}
 	case "agent send":
 		return []codeDoc{
-			{"0", "there is a reply"}, {"1", "the agent failed, said nothing, or a hook blocked the turn"}, {"2", usage}, {"3", "no such agent"},
-			{"4", "the session is busy, or the agent did not take the message"}, {"5", state}, {"124", "timed out"},
-			{"125", "what the agent did is not known"}, {"128+n", "signal n"},
+			{"0", "there is a reply"},
+			{"1", "the agent failed, said nothing, or a hook blocked the turn"},
+			{"2", usage},
+			{"3", "no such agent"},
+			{"4", "the session is busy, or the agent did not take the message"},
+			{"5", state},
+			{"124", "timed out"},
+			{"125", "what the agent did is not known"},
+			{"128+n", "signal n"},
 		}
 	case "heartbeat tick":
 		return []codeDoc{{"0", "done, or left to who is at work"}, {"2", "usage, or claw.toml cannot be used"}, {"5", state}}

@@ -6,6 +6,8 @@ import (
 
 	"claw/cmd/claw/internal/output"
 	"claw/runner/control"
+	"claw/runner/deliver"
+	"claw/state/delivery"
 	"claw/state/process"
 )
 
@@ -43,11 +45,7 @@ func (c *completeCmd) Run(a *app) error {
 			all = true
 		}
 	}
-	ctl, err := a.control(agent, all || kind == argsTask)
-	if err != nil {
-		return nil
-	}
-	candidates, err := candidatesOf(ctl, kind)
+	candidates, err := a.candidates(kind, agent, all)
 	if err != nil {
 		return nil
 	}
@@ -57,10 +55,32 @@ func (c *completeCmd) Run(a *app) error {
 	return nil
 }
 
-func candidatesOf(ctl *control.Control, kind string) ([]candidate, error) {
+// candidates are what can stand for a kind; agent and all say whose.
+func (a *app) candidates(kind, agent string, all bool) ([]candidate, error) {
+	switch kind {
+	case argsAgent:
+		return a.agentCandidates()
+	case argsSession:
+		return a.sessionCandidates(agent)
+	case argsChannel:
+		return a.channelCandidates()
+	case argsDelivery, argsUnsent:
+		return a.deliveryCandidates(kind == argsUnsent)
+	case argsProcess, argsRunning, argsEnded, argsTask:
+	default:
+		return nil, nil
+	}
+	ctl, err := a.control(agent, all || kind == argsTask)
+	if err != nil {
+		return nil, err
+	}
 	if kind == argsTask {
 		return taskCandidates(ctl)
 	}
+	return processCandidates(ctl, kind)
+}
+
+func processCandidates(ctl *control.Control, kind string) ([]candidate, error) {
 	r, err := ctl.List(control.Filter{})
 	if err != nil {
 		return nil, err
@@ -93,6 +113,66 @@ func taskCandidates(ctl *control.Control) ([]candidate, error) {
 		seen[name] = true
 	}
 	return all, nil
+}
+
+func (a *app) agentCandidates() ([]candidate, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	var all []candidate
+	for _, name := range agentNames(cfg) {
+		help := "the embedded agent"
+		if argv := agentEntry(cfg, name).Command; len(argv) > 0 {
+			help = oneLine(process.QuoteArgv(argv))
+		}
+		all = append(all, candidate{name: name, help: help})
+	}
+	return all, nil
+}
+
+func (a *app) sessionCandidates(agent string) ([]candidate, error) {
+	turns, err := a.turns()
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := turns.Sessions(agent)
+	newestFirst(sessions)
+	var all []candidate
+	for _, s := range sessions {
+		all = append(all, candidate{name: s.Key, help: string(s.Status) + ", " + counted(s.Turns, "turn")})
+	}
+	return all, err
+}
+
+func (a *app) channelCandidates() ([]candidate, error) {
+	post, err := a.posting()
+	if err != nil {
+		return nil, err
+	}
+	var all []candidate
+	for _, name := range post.Names() {
+		ch, _ := post.Channel(name)
+		all = append(all, candidate{name: name, help: oneLine(firstOf(post.Ready(name), ch.Type))})
+	}
+	return all, nil
+}
+
+// deliveryCandidates names deliveries by their short ids; unsent leaves those
+// that are settled out.
+func (a *app) deliveryCandidates(unsent bool) ([]candidate, error) {
+	store, err := a.store()
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := deliver.List(store, a.now(), false)
+	var all []candidate
+	for _, d := range deliveries {
+		if !unsent || d.State != delivery.Delivered && d.State != delivery.Dismissed {
+			all = append(all, candidate{name: delivery.Short(d.ID), help: oneLine(string(d.State) + ": " + headline(d.Title, d.Text))})
+		}
+	}
+	return all, err
 }
 
 func oneLine(s string) string {

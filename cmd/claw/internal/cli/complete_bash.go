@@ -24,6 +24,7 @@ func bashScript(spots []spot) string {
 	}
 	return strings.NewReplacer(
 		"@STEPS@", caseSteps(spots), "@VALUES@", caseValues(spots), "@TABLES@", tables.String(), "@GLOBAL@", bashGlobals(spots),
+		"@ASKED@", strings.Join(askedKinds(), " | "),
 	).Replace(bashTemplate)
 }
 
@@ -64,8 +65,29 @@ __claw_spot() { # PATH: what can stand there
 }
 
 __claw_offer() { # candidates, one a line, that begin with the word
-	local IFS=$'\n'
+	local IFS=$'\n' known
 	COMPREPLY=($(compgen -W "$1" -- "$2"))
+	if [[ $2 == *:* && $COMP_WORDBREAKS == *:* ]]; then # bash replaces what follows the colon
+		known=${2%"${2##*:}"}
+		COMPREPLY=("${COMPREPLY[@]#"$known"}")
+	fi
+}
+
+__claw_ids() { # KIND WORD
+	__claw_offer "$("${words[0]/#\~/$HOME}" __complete "$1" "${words[@]:1:${#words[@]}-2}" 2>/dev/null | cut -f1)" "$2"
+}
+
+__claw_words() { # the line up to the cursor, whose colons bash makes words of
+	local i word
+	words=() starts=()
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if ((${#words[@]} > 1)) && [[ $word == :* || ${words[${#words[@]} - 1]} == *: ]]; then
+			words[${#words[@]} - 1]+=$word
+		else
+			words+=("$word") starts+=("$i")
+		fi
+	done
 }
 
 __claw_files() { # -d or -f
@@ -75,10 +97,13 @@ __claw_files() { # -d or -f
 }
 
 _claw() {
-	local cur=${COMP_WORDS[COMP_CWORD]} at='' flag='' REPLY='' subs flags args many word i seen=0
+	local at='' flag='' REPLY='' subs flags args many word cur i seen=0
+	local -a words starts
 	COMPREPLY=()
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		word=${COMP_WORDS[i]}
+	__claw_words
+	cur=${words[${#words[@]} - 1]}
+	for ((i = 1; i < ${#words[@]} - 1; i++)); do
+		word=${words[i]}
 		if [[ -n $flag ]]; then # bash makes a word of the = in --flag=value
 			[[ $word == '=' ]] || flag=''
 			continue
@@ -102,24 +127,23 @@ _claw() {
 		case $REPLY in
 		'<dir>') __claw_files -d "$cur" ;;
 		'<file>') __claw_files -f "$cur" ;;
+		'<'*'>') REPLY=${REPLY#<} && __claw_ids "${REPLY%>}" "$cur" ;;
 		*) __claw_offer "${REPLY// /$'\n'}" "$cur" ;;
 		esac
 		return
 	fi
 	__claw_spot "$at"
 	if [[ $at == exec && ( $seen == 1 || $word == -- ) ]]; then
-		__claw_command "$i"
+		__claw_command "${starts[i]}"
 	elif [[ $cur == -* ]]; then
 		__claw_offer "${flags// /$'\n'}" "$cur"
 	elif [[ $args == '<command>' ]]; then
-		__claw_command "$i"
+		__claw_command "${starts[i]}"
 	elif ((seen == 0)) && [[ -n $subs ]]; then
 		__claw_offer "${subs// /$'\n'}" "$cur"
 	elif ((seen == 0)) || [[ -n $many ]]; then
 		case $args in
-		process | running | finished | task)
-			__claw_offer "$("${COMP_WORDS[0]/#\~/$HOME}" __complete "$args" "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null | cut -f1)" "$cur"
-			;;
+		@ASKED@) __claw_ids "$args" "$cur" ;;
 		*) __claw_offer "${args// /$'\n'}" "$cur" ;;
 		esac
 	fi

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,11 +54,11 @@ func fishSpot(b *strings.Builder, s spot) {
 	if s.many {
 		first = here
 	}
-	switch s.args {
-	case "":
-	case argsCommand:
+	switch {
+	case s.args == "":
+	case s.args == argsCommand:
 		fmt.Fprint(b, "complete -c claw -n '__claw_at exec; or __claw_at command' -a '(__claw_command)'\n")
-	case argsProcess, argsRunning, argsEnded, argsTask:
+	case slices.Contains(askedKinds(), s.args):
 		fmt.Fprintf(b, "complete -c claw %s -k -a '(__claw_ids %s)'\n", first, s.args)
 	default:
 		fmt.Fprintf(b, "complete -c claw %s -a %s\n", first, fishQuote(s.args))
@@ -72,6 +73,9 @@ func fishValues(f flagWord) string {
 		return " -xa '(__fish_complete_directories)'"
 	case f.values == valueFile:
 		return " -rF"
+	}
+	if kind, ok := strings.CutPrefix(f.values, "<"); ok {
+		return " -kxa '(__claw_ids " + strings.TrimSuffix(kind, ">") + ")'"
 	}
 	return " -xa " + fishQuote(f.values)
 }

@@ -24,7 +24,7 @@ func zshScript(spots []spot) string {
 		fmt.Fprint(&tables, ")\n\t\t;;\n")
 	}
 	return strings.NewReplacer(
-		"@STEPS@", caseSteps(spots), "@VALUES@", caseValues(spots), "@TABLES@", tables.String(),
+		"@STEPS@", caseSteps(spots), "@VALUES@", caseValues(spots), "@TABLES@", tables.String(), "@ASKED@", strings.Join(askedKinds(), " | "),
 	).Replace(zshTemplate)
 }
 
@@ -53,16 +53,17 @@ __claw_offer_value() {
 	case $REPLY in
 	'<dir>') _files -/ ;;
 	'<file>') _files ;;
+	'<'*'>') __claw_ids "${${REPLY#<}%>}" ;;
 	'') _message 'value' ;;
 	*) compadd -- ${=REPLY} ;;
 	esac
 }
 
-__claw_ids() {
+__claw_ids() { # KIND
 	local -a ids
 	local line
-	for line in "${(@f)$("${words[1]/#\~/$HOME}" __complete "$args" "${(@)words[2,CURRENT-1]}" 2>/dev/null)}"; do
-		[[ -n $line ]] && ids+=("${line/$'\t'/:}")
+	for line in "${(@f)$("${words[1]/#\~/$HOME}" __complete "$1" "${(@)words[2,CURRENT-1]}" 2>/dev/null)}"; do
+		[[ -n $line ]] && ids+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") # a colon of the id is none of _describe
 	done
 	_describe -V id ids
 }
@@ -120,7 +121,7 @@ _claw() {
 		_describe command subs
 	elif ((seen == 0)) || [[ -n $many ]]; then
 		case $args in
-		process | running | finished | task) __claw_ids ;;
+		@ASKED@) __claw_ids "$args" ;;
 		?*) compadd -- ${=args} ;;
 		esac
 	fi

@@ -9,6 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"claw/cmd/claw/internal/output"
+	"claw/prompts"
+	rules "claw/state/heartbeat"
 )
 
 // completionCmd is `claw completion`. The scripts are static: they know every
@@ -19,7 +21,7 @@ type completionCmd struct {
 
 // Help shows examples.
 func (completionCmd) Help() string {
-	return "Ids of processes and tasks are completed too.\n\n" + examples(
+	return "Ids of processes, tasks and deliveries, and the names of sessions, agents and channels are completed too.\n\n" + examples(
 		`eval "$(claw completion bash)"                          in ~/.bashrc`,
 		`eval "$(claw completion zsh)"                           in ~/.zshrc`,
 		"claw completion fish > ~/.config/fish/completions/claw.fish",
@@ -90,14 +92,27 @@ type flagWord struct {
 
 // The kinds of value and argument that are not plain words.
 const (
-	valueDir    = "<dir>"
-	valueFile   = "<file>"
-	argsCommand = "<command>" // a command line of its own
-	argsProcess = "process"   // ids, for `claw __complete KIND`
-	argsRunning = "running"
-	argsEnded   = "finished"
-	argsTask    = "task"
+	valueDir     = "<dir>"
+	valueFile    = "<file>"
+	argsCommand  = "<command>" // a command line of its own
+	argsProcess  = "process"   // ids, for `claw __complete KIND`
+	argsRunning  = "running"
+	argsEnded    = "finished"
+	argsTask     = "task"
+	argsAgent    = "agent" // these also as a value, in angle brackets
+	argsSession  = "session"
+	argsChannel  = "channel"
+	argsDelivery = "delivery"
+	argsUnsent   = "unsent" // deliveries that a person may still have to see to
 )
+
+// askedKinds are the kinds for which the scripts ask `claw __complete`.
+func askedKinds() []string {
+	return []string{argsProcess, argsRunning, argsEnded, argsTask, argsAgent, argsSession, argsChannel, argsDelivery, argsUnsent}
+}
+
+// asValue is a kind that is asked for as what a flag takes.
+func asValue(kind string) string { return "<" + kind + ">" }
 
 // spotsOf walks the grammar from n down.
 func spotsOf(n *kong.Node) []spot {
@@ -135,6 +150,18 @@ func argsOf(path string) (kind string, many bool) {
 		return argsEnded, false
 	case "tasks show", "tasks log":
 		return argsTask, false
+	case "sessions show", "sessions new", "sessions rm":
+		return argsSession, false
+	case "channels test":
+		return argsChannel, false
+	case "deliveries show":
+		return argsDelivery, false
+	case "deliveries retry", "deliveries dismiss":
+		return argsUnsent, false
+	case "config prompts show":
+		return strings.Join(prompts.Names(), " "), false
+	case "heartbeat scratch":
+		return "show", false
 	}
 	return "", false
 }
@@ -166,6 +193,14 @@ func valuesOf(path string, f *kong.Flag) string {
 	switch {
 	case f.Enum != "":
 		return words(f.Enum)
+	case f.Name == "agent":
+		return asValue(argsAgent)
+	case f.Name == "session":
+		return asValue(argsSession)
+	case strings.HasPrefix(f.PlaceHolder, "CHANNEL"):
+		return asValue(argsChannel)
+	case path == "heartbeat respond" && f.Name == "outcome":
+		return strings.Join(rules.Outcomes(), " ")
 	case f.PlaceHolder == "DIR":
 		return valueDir
 	case f.PlaceHolder == "FILE":

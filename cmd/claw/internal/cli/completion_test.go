@@ -14,15 +14,15 @@ import (
 )
 
 // places are what every shell offers: the words typed, the last one as far as
-// it stands there, and the candidates. RUNNING, ENDED and FILE stand for what
-// the test has made.
+// it stands there, and the candidates. RUNNING, ENDED, SENT, WAITS and FILE
+// stand for what the test has made.
 var places = []struct {
 	typed string
 	want  string
 }{
 	{"claw |pro", "process"},
 	{"claw |ta", "tasks"},
-	{"claw |", "exec process tool tasks event doctor config completion version"},
+	{"claw |", "exec process tool heartbeat agent sessions runner inbox deliveries channels tasks event doctor config completion version"},
 	{"claw process |", "list poll log write send-keys submit paste kill clear remove wait"},
 	{"claw ps |se", "send-keys"},
 	{"claw process log |", "RUNNING ENDED"},
@@ -48,7 +48,34 @@ var places = []struct {
 	{"claw process log |--stream=std", "stdout stderr"},
 	{"claw process list --state |", "running succeeded failed timed_out cancelled lost"},
 	{"claw process poll --timeout |", ""},
-	{"claw event --state |", "queued consumed retired"},
+	{"claw event --state |", "queued consumed retired unknown relayed"},
+	{"claw heartbeat |", "status tick run last enable disable respond scratch"},
+	{"claw heartbeat respond --outcome |", "no_change progress done blocked needs_attention"},
+	{"claw heartbeat respond --notify |t", "true"},
+	{"claw heartbeat respond --priority |", "low normal high"},
+	{"claw runner |", "run status stop"},
+	{"claw runner status |--js", "--json"},
+	{"claw event send --mode |n", "now next-heartbeat"},
+	{"claw config prompts |", "list show"},
+	{"claw config prompts show |exec-", "exec-internal exec-empty"},
+	{"claw inbox |--un", "--unread --unsafe-fs"},
+	{"claw sessions show |", "agent:ops:main session:review"},
+	{"claw sessions rm |agent:o", "agent:ops:main"},
+	{"claw sessions show |agent:ops:", "agent:ops:main"},
+	{"claw sessions show session:review |", ""},
+	{"claw sessions list --agent |", "ops main"},
+	{"claw agent send --agent |o", "ops"},
+	{"claw agent send |--agent=o", "ops"},
+	{"claw agent send --session |session:r", "session:review"},
+	{"claw event list --session |s", "session:review"},
+	{"claw exec --notify |w", "webhook"},
+	{"claw exec --notify note:a |--na", "--name"},
+	{"claw channels test |", "desktop inbox mail note stdout webhook"},
+	{"claw deliveries |", "list show retry dismiss"},
+	{"claw deliveries show |", "SENT WAITS"},
+	{"claw deliveries retry |", "WAITS"},
+	{"claw deliveries dismiss |d-", "WAITS"},
+	{"claw deliveries list --state |d", "delivered dismissed"},
 	{"claw --color |a", "auto always"},
 	{"claw exec |--yie", "--yield-ms"},
 	{"claw exec --stdin |", "null open"},
@@ -59,23 +86,44 @@ var places = []struct {
 	{"claw process paste x |--no-br", "--no-bracketed"},
 }
 
-// world is a state with one process that runs and one that has ended.
+// configured is a configuration with two agents and a channel.
+const configured = `
+[agents.main]
+command = ["cat"]
+[agents.ops]
+command = ["cat"]
+[channels.note]
+command = ["cat"]
+`
+
+// world is a state with one process that runs, one that has ended, two
+// sessions, a message that was sent and one that waits.
 func world(t *testing.T) (env []string, replace *strings.Replacer) {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
-	env = environ(t, state)
+	config := filepath.Join(t.TempDir(), "claw.toml")
+	if err := os.WriteFile(config, []byte(configured), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env = append(environ(t, state), "CLAW_CONFIG="+config)
 	t.Cleanup(func() { removed(t, state) })
 	run := func(args ...string) string {
 		cmd := exec.Command(filepath.Join(binary(t), "claw"), args...)
-		cmd.Env, cmd.Stderr = env, os.Stderr
+		var errOut strings.Builder
+		cmd.Env, cmd.Stderr = env, &errOut
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("claw %s: %v", strings.Join(args, " "), err)
+			t.Fatalf("claw %s: %v\n%s", strings.Join(args, " "), err, &errOut)
 		}
 		return strings.TrimSpace(string(out))
 	}
-	ended := run("exec", "-b", "--", "true")
+	run("sessions", "new", "--agent", "ops")
+	run("sessions", "new", "session:review", "--agent", "ops")
+	run("channels", "test", "inbox")
+	sent := strings.Split(run("deliveries", "list"), "\t")[1]
+	ended := run("exec", "-b", "--notify", "webhook", "--", "true")
 	run("process", "wait", ended)
+	waits := strings.Split(run("deliveries", "list", "--state", "pending"), "\t")[1]
 	running := run("exec", "-b", "--", "sleep", "600")
 	t.Cleanup(func() {
 		for _, action := range []string{"kill", "wait"} { // wait passes the signal's code on
@@ -89,7 +137,7 @@ func world(t *testing.T) (env []string, replace *strings.Replacer) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return env, strings.NewReplacer("RUNNING", running, "ENDED", ended, "FILE", file, "FOLDER", folder, "NOWHERE", filepath.Join(folder, "none"))
+	return env, strings.NewReplacer("RUNNING", running, "ENDED", ended, "SENT", sent, "WAITS", waits, "FILE", file, "FOLDER", folder, "NOWHERE", filepath.Join(folder, "none"))
 }
 
 // removed removes a state directory for good: a supervisor that has written the
@@ -181,27 +229,38 @@ func quoted(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// splitAtEquals makes words as bash does, for which = is one of its own.
-func splitAtEquals(words []string) []string {
+// splitForBash makes words as bash does, for which = and : are words of their
+// own.
+func splitForBash(words []string) []string {
 	var all []string
 	for _, w := range words {
-		before, after, ok := strings.Cut(w, "=")
-		all = append(all, before)
-		if ok {
-			all = append(all, "=", after)
+		for {
+			i := strings.IndexAny(w, "=:")
+			if i < 0 {
+				break
+			}
+			if i > 0 {
+				all = append(all, w[:i])
+			}
+			all, w = append(all, w[i:i+1]), w[i+1:]
 		}
+		all = append(all, w)
 	}
 	return all
 }
 
+// untilColon is what of a word bash leaves alone when it completes it.
+func untilColon(w string) string { return w[:strings.LastIndexByte(w, ':')+1] }
+
 func TestCompletionBash(t *testing.T) {
 	ask(t, "bash", []string{"--noprofile", "--norc"}, func(qs []question) string {
 		var b strings.Builder
+		b.WriteString("COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'\n") // as in a shell that is typed into
 		b.WriteString("eval \"$(claw completion bash)\"\ncomplete -p claw >/dev/null || exit 9\n")
 		for _, q := range qs {
-			words := splitAtEquals(append(slices.Clone(q.words), q.prefix))
+			words := splitForBash(append(slices.Clone(q.words), q.prefix))
 			fmt.Fprintf(&b, "COMP_WORDS=(%s) COMP_CWORD=%d COMPREPLY=()\n_claw claw\n", quoted(words), len(words)-1)
-			b.WriteString("printf '%s\\n' \"${COMPREPLY[@]}\" ----\n")
+			fmt.Fprintf(&b, "printf '%%s\\n' \"${COMPREPLY[@]/#/%s}\" ----\n", untilColon(q.prefix))
 		}
 		return b.String()
 	})
@@ -225,7 +284,7 @@ autoload -Uz compinit && compinit -u -D
 source <(claw completion zsh)
 [[ $_comps[claw] == _claw ]] || exit 9
 compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break }; shift; done; print -rl -- "$@" }
-_describe() { local name=${@[-1]} x; for x in "${(@P)name}"; do print -r -- "${x%%:*}"; done }
+_describe() { local name=${@[-1]} x; for x in "${(@P)name}"; do x=${x//\\:/@}; x=${x%%:*}; print -r -- "${x//@/:}"; done }
 _message() { }
 compset() { }
 _normal() { [[ $words[CURRENT] == /* ]] && print -rl -- $words[CURRENT]* }
@@ -257,7 +316,7 @@ func TestCompleteIsQuiet(t *testing.T) {
 		"state is a file":  {"CLAW_STATE_DIR=" + bad},
 		"state unreadable": {"CLAW_STATE_DIR=/proc/1/nothing"},
 	} {
-		for _, kind := range []string{"process", "running", "finished", "task", "nonsense"} {
+		for _, kind := range []string{"process", "running", "finished", "task", "session", "delivery", "unsent", "nonsense"} {
 			cmd := exec.Command(filepath.Join(binary(t), "claw"), "__complete", kind, "--agent", "x", "--", "--flag")
 			cmd.Env = append(environ(t, filepath.Join(folder, "none")), extra...)
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {

@@ -31,7 +31,7 @@ type heartbeatRespond struct {
 	Summary   string `help:"What was found, in a sentence. Needed." placeholder:"TEXT"`
 	Text      string `name:"notification-text" help:"What the person is told; the summary when absent." placeholder:"TEXT"`
 	Reason    string `help:"Why." placeholder:"TEXT"`
-	Priority  string `help:"low, normal or high." placeholder:"LEVEL"`
+	Priority  string `help:"How urgent it is." placeholder:"low|normal|high"`
 	NextCheck string `help:"When to look again, as in 30m; between a minute and a day." placeholder:"DURATION"`
 	Scratch   string `help:"File whose contents replace the agent's scratch; - is stdin." placeholder:"FILE"`
 	JSON      bool   `name:"json" help:"Read the answer from stdin instead: {\"outcome\", \"notify\", \"summary\", \"notificationText\", \"reason\", \"priority\", \"nextCheck\", \"scratch\"}."`
