@@ -186,7 +186,7 @@ func ParseSchedule(text, tz string, now time.Time, zone Zones) (Schedule, error)
 			return Schedule{}, refuse("time zone", tz, "means nothing with every", "leave --tz out: an interval is the same everywhere")
 		}
 		return ParseEvery(words[1])
-	case len(words) >= 5 || strings.HasPrefix(text, "@"):
+	case len(words) >= 5 || len(words) == 1 && strings.HasPrefix(words[0], "@"):
 		s := Schedule{Kind: KindCron, Expr: strings.Join(words, " "), TZ: tz}
 		_, err := Automation{Schedule: s}.Slots(zone)
 		return s, err

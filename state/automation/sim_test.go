@@ -268,10 +268,16 @@ func (w *world) close(id string) {
 	w.current[id] = nil
 }
 
-// boundary is up to where an automation's slots are decided: now, or the last
-// slot that has a record, if the clock was set back since.
+// boundary is up to where an automation's slots are decided: now, or, if the
+// clock was set back since, the last slot that has a record or the last edit.
 func (w *world) boundary(id string) time.Time {
 	at := w.now.Truncate(time.Millisecond)
+	if e := w.current[id]; e != nil {
+		at = latest(at, e.from)
+	}
+	for _, e := range w.epochs[id] {
+		at = latest(at, e.to)
+	}
 	for _, r := range w.runs {
 		if r.AutomationID != id || r.Manual {
 			continue
@@ -439,8 +445,12 @@ func (w *world) step() {
 	case n == 5:
 		if back := time.Duration(w.r.IntN(120)) * time.Minute; w.highest.Sub(w.now)+back < 2*time.Hour {
 			w.now = w.now.Add(-back)
+			for range w.r.IntN(9) { // what was decided is ahead of the clock now
+				w.edit()
+			}
 		}
 	case n < 9:
+		w.pass(time.Duration(w.r.IntN(90)) * time.Minute) // nobody looked meanwhile
 		w.edit()
 	case n < 12:
 		w.manual()
