@@ -30,6 +30,9 @@ type Runner struct {
 	// wake that is deferred, a failed turn's next try, a message's next attempt.
 	// It is for a tick that nothing may follow.
 	Linger bool
+	// Config are files whose change ends a Tick that lingers, with Stale in its
+	// report: it would wake agents that are configured otherwise by now.
+	Config []string
 
 	parts *parts // in tests; nil: those of the fields above
 }
@@ -42,6 +45,7 @@ type Report struct {
 	Failed    int       `json:"failed"`    // of these, not as they should
 	Delivered int       `json:"delivered"` //
 	Next      time.Time `json:"next,omitzero"`
+	Stale     bool      `json:"-"` // it is for its caller to begin anew, see Runner.Config
 	// Done says it in words, one line for each thing.
 	Done []string `json:"-"`
 }
@@ -75,7 +79,7 @@ func (r *Runner) Tick(ctx context.Context) (Report, error) {
 		now := r.Clock.Now()
 		os.Chtimes(poke.Lock(dir), now, now) // see State.LastTick
 		unlock()
-		if ctx.Err() != nil || wake.Look(dir) == seen {
+		if ctx.Err() != nil || wake.Look(dir) == seen || s.report.Stale {
 			return s.report, errors.Join(s.errs...)
 		}
 	}

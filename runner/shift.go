@@ -101,7 +101,12 @@ func (s *shift) end() {
 // work makes passes until one of them began with the stamp that is there when
 // it and all it started have ended; that stamp is returned.
 func (s *shift) work(ctx context.Context) wake.Stamp {
+	configured := stamps(s.r.Config)
 	for passes := 0; ; passes++ {
+		if passes > 0 && len(s.busy) == 0 && !equal(configured, stamps(s.r.Config)) {
+			s.report.Stale = true
+			return wake.Stamp{}
+		}
 		poke.Trim(s.dir)
 		seen := wake.Look(s.dir)
 		s.pass(ctx)

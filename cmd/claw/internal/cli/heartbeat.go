@@ -258,6 +258,7 @@ func (heartbeatRun) Help() string {
 
 // Run wakes one session in the foreground.
 func (c *heartbeatRun) Run(a *app) error {
+	a.brief()
 	agent, err := a.heartbeatAgent(c.Agent)
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -31,6 +33,7 @@ func (heartbeatTick) Help() string {
 
 // Run does one tick.
 func (c *heartbeatTick) Run(a *app) error {
+	a.brief()
 	if err := c.setTime(a); err != nil {
 		return err
 	}
@@ -49,7 +52,10 @@ func (c *heartbeatTick) Run(a *app) error {
 		}
 		return c.preview(a, p)
 	}
-	r.Linger = c.Detached
+	if c.Detached {
+		file, _ := a.cfg.File()
+		r.Linger, r.Config = true, []string{file}
+	}
 	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return c.tick(ctx, a, r)
@@ -57,6 +63,11 @@ func (c *heartbeatTick) Run(a *app) error {
 
 func (c *heartbeatTick) tick(ctx context.Context, a *app, r *runner.Runner) error {
 	report, err := r.Tick(ctx)
+	if report.Stale { // by the configuration as it is now
+		if self, pathErr := os.Executable(); pathErr == nil {
+			err = errors.Join(err, syscall.Exec(self, os.Args, os.Environ()))
+		}
+	}
 	if c.JSON {
 		if jsonErr := a.io.JSON(report); jsonErr != nil {
 			return jsonErr
