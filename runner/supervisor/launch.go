@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claw/runner/clock"
+	"claw/runner/internal/failpoint"
 	"claw/runner/internal/proc"
 	"claw/runner/retention"
 	"claw/runner/settle"
@@ -153,7 +154,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		os.RemoveAll(store.ProcessDir(s.id))
 		return nil, err
 	}
-	hit("exec-claimed")
+	failpoint.Hit("exec-claimed")
 	files := []*os.File{lifeline}
 	if req.Stdin == StdinCaller {
 		files = append(files, req.Caller)
@@ -171,7 +172,7 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 		return nil, errors.Join(s.broken(err), <-synced)
 	}
 	lifeline.Close() // the supervisor's alone from here on: its death must be seen
-	hit("exec-sent")
+	failpoint.Hit("exec-sent")
 	h, err := s.await(&Handle{Row: row.Rec, conn: s.conn, store: store, onLoss: req.OnLoss})
 	if syncErr := <-synced; syncErr != nil && err == nil {
 		h.Warnings = append(h.Warnings, syncErr.Error())

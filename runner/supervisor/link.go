@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"claw/runner/internal/failpoint"
 	"claw/runner/internal/proc"
 	"claw/runner/output"
 	"claw/runner/settle"
@@ -281,7 +282,7 @@ func (s *supervisor) detach() {
 		go s.link.listen()
 		return
 	}
-	hit("detaching")
+	failpoint.Hit("detaching")
 	if err := s.promote(); err != nil {
 		s.note("go to the background: " + err.Error())
 	}

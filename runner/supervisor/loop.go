@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"claw/runner/clock"
+	"claw/runner/internal/failpoint"
 	"claw/runner/internal/proc"
 	"claw/runner/internal/pty"
 	"claw/runner/output"
@@ -180,7 +181,7 @@ func (s *supervisor) rootEnded(x proc.Status) {
 		return
 	}
 	s.exited, s.exitedAt = &x, s.clock.Elapsed()
-	hit("child-exited")
+	failpoint.Hit("child-exited")
 	s.afterExit()
 }
 
@@ -213,18 +214,18 @@ func (s *supervisor) cancel(why process.Reason) {
 
 // finish writes the end, tells the caller and lets the life-line go.
 func (s *supervisor) finish() int {
-	hit("settling")
+	failpoint.Hit("settling")
 	s.control.close()
 	left := s.leftover()
 	s.out.Close()
 	row := s.conclude(left)
-	hit("concluded")
+	failpoint.Hit("concluded")
 	if taken := s.link.end(row); !taken && !row.Background {
 		row = s.unclaimed(row)
 	}
 	sweep := retention.Due(s.store, s.clock.Now())
 	s.lifeline.Close()
-	hit("released")
+	failpoint.Hit("released")
 	s.wake(row)
 	if !row.Background {
 		os.RemoveAll(s.dir) // a foreground result is never kept

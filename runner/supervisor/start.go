@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"claw/runner/internal/failpoint"
 	"claw/runner/internal/proc"
 	"claw/runner/internal/pty"
 	"claw/runner/output"
@@ -38,10 +39,10 @@ func (s *supervisor) start() int {
 		s.control.close()
 		return s.couldNotStart(err)
 	}
-	hit("child-started")
+	failpoint.Hit("child-started")
 	s.acceptRequests()
 	s.announce()
-	hit("started")
+	failpoint.Hit("started")
 	s.drained = s.capture()
 	return s.run()
 }
@@ -156,7 +157,7 @@ func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
 		return err
 	}
 	s.started(child)
-	hit("child-forked")
+	failpoint.Hit("child-forked")
 	return nil
 }
 

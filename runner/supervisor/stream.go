@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"claw/runner/internal/failpoint"
 	"claw/runner/internal/pty"
 	"claw/runner/output"
 )
@@ -127,7 +128,7 @@ func (s *supervisor) readOnce(st *stream, fd int) (int, error) {
 	p := s.keep(st.which, buf[:n])
 	st.unsent = p
 	s.gate.RUnlock()
-	hit("captured")
+	failpoint.Hit("captured")
 	s.link.stream(st, p)
 	st.busy.Store(false)
 	return n, nil
