@@ -153,8 +153,11 @@ func (p Pacing) clamp(d time.Duration) time.Duration {
 }
 
 func (f *Finished) skipped(end End, retry Retry) {
+	if f.Run.Manual {
+		return
+	}
 	st := &f.Automation.State
-	st.ConsecutiveErrors, st.BackoffUntil = 0, time.Time{}
+	st.ConsecutiveErrors, st.BackoffUntil, st.PacedAt = 0, time.Time{}, time.Time{}
 	st.ConsecutiveSkips++
 	if f.oneShot() && end.Again && f.Run.Attempt <= retry.max() {
 		f.again(end, retry.wait(f.Run.Attempt))

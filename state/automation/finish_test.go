@@ -259,6 +259,14 @@ func TestManual(t *testing.T) {
 			t.Errorf("%+v", f.Automation.State)
 		}
 	})
+	t.Run("a skip is nobody's", func(t *testing.T) {
+		a := hourly()
+		a.State.ConsecutiveErrors = 3
+		f := finish(a, automation.End{Status: automation.Skipped, At: day("09:10")}, byHand)
+		if st := f.Automation.State; st.ConsecutiveErrors != 3 || st.ConsecutiveSkips != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
 	t.Run("one at a time", func(t *testing.T) {
 		if r, why := automation.Manual(hourly(), "x", []automation.Run{run("09:00", automation.Running)}, day("09:10")); why != automation.CodeRunning || r.ID != "" {
 			t.Errorf("%+v %s", r, why)
@@ -296,6 +304,8 @@ func TestNextCheck(t *testing.T) {
 	ok := func(d time.Duration) automation.End {
 		return automation.End{Status: automation.Succeeded, At: day("09:10"), NextCheck: d}
 	}
+	asked := pacing(0, 0)
+	asked.State.PacedAt = day("11:00")
 	for _, tt := range []struct {
 		rule string
 		a    automation.Automation
@@ -308,7 +318,10 @@ func TestNextCheck(t *testing.T) {
 		{"no bound", pacing(0, 0), ok(5 * time.Hour), "14:10"},
 		{"nothing asked", pacing(0, 0), ok(0), ""},
 		{"no pacing", hourly(), ok(time.Hour), ""},
-		{"failed", pacing(0, 0), automation.End{Status: automation.Failed, At: day("09:10"), NextCheck: time.Hour}, ""},
+		{"failed: what was asked for is discarded", asked, automation.End{Status: automation.Failed, At: day("09:10"), NextCheck: time.Hour}, ""},
+		{"timed out", asked, automation.End{Status: automation.TimedOut, At: day("09:10"), NextCheck: time.Hour}, ""},
+		{"skipped", asked, automation.End{Status: automation.Skipped, At: day("09:10"), NextCheck: time.Hour}, ""},
+		{"nothing asked this time", asked, ok(0), ""},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			got := ""
