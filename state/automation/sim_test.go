@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,11 +58,20 @@ type world struct {
 
 var simZones = []string{"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "Pacific/Apia"}
 
+var known sync.Map // zones by name; to read them costs more than all else
+
 func zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
 	}
-	return time.LoadLocation(name)
+	if loc, ok := known.Load(name); ok {
+		return loc.(*time.Location), nil
+	}
+	loc, err := time.LoadLocation(name)
+	if err == nil {
+		known.Store(name, loc)
+	}
+	return loc, err
 }
 
 func newWorld(t *testing.T, seed uint64, limit int) *world {
