@@ -113,7 +113,7 @@ func (c *channelsTest) Run(a *app) error {
 		return err
 	}
 	if _, known := post.Channel(c.Name); !known {
-		return usagef(fmt.Sprintf("channels test: there is no channel %q", c.Name), "known are "+strings.Join(post.Names(), ", "))
+		return &failure{code: exitNotFound, text: fmt.Sprintf("channels test: there is no channel %q", c.Name), remedy: []string{"known are " + strings.Join(post.Names(), ", ")}}
 	}
 	d, err := post.Test(a.ctx, c.Name, c.To)
 	if err != nil {

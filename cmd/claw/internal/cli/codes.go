@@ -85,7 +85,7 @@ func exitsOf(path string) []codeDoc {
 	case "runner stop":
 		return []codeDoc{{"0", "it has ended"}, {"2", usage}, {"3", "none was at work"}, {"4", "not in time, but it has been told"}}
 	case "channels test":
-		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", "usage, or no such channel"}, {"5", state}}
+		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", "usage"}, {"3", "no such channel"}, {"5", state}}
 	case "deliveries retry":
 		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", usage}, {"3", "not found"}, {"4", "refused"}, {"5", state}}
 	}

@@ -46,17 +46,45 @@ func (s *Streams) message(b *strings.Builder, m Message, wide int) {
 	if m.New && s.OutTTY {
 		lead = paint(strings.TrimSpace(mark), cyan, s.colored(true)) + " "
 	}
-	title, from := oneLine(m.Title), oneLine(m.From)
-	b.WriteString(lead + m.When + strings.Repeat(" ", wide-runewidth.StringWidth(m.When)) + gap + title)
+	title, from := []string{oneLine(m.Title)}, oneLine(m.From)
+	room := 0
+	if s.OutTTY {
+		room = s.width() - runewidth.StringWidth(margin)
+		title = fold(title[0], room-len(gap)-runewidth.StringWidth(from))
+	}
+	b.WriteString(lead + m.When + strings.Repeat(" ", wide-runewidth.StringWidth(m.When)) + gap + title[0])
 	if from != "" {
-		room := s.width() - runewidth.StringWidth(margin) - runewidth.StringWidth(title) - runewidth.StringWidth(from)
-		if !s.OutTTY {
-			room = 0
-		}
-		b.WriteString(strings.Repeat(" ", max(room, len(gap))) + paint(from, dim, s.colored(s.OutTTY)))
+		between := room - runewidth.StringWidth(title[0]) - runewidth.StringWidth(from)
+		b.WriteString(strings.Repeat(" ", max(between, len(gap))) + paint(from, dim, s.colored(s.OutTTY)))
 	}
 	b.WriteByte('\n')
+	for _, line := range title[1:] {
+		b.WriteString(margin + line + "\n")
+	}
 	for line := range strings.Lines(strings.TrimRight(Safe(m.Body), "\n")) {
 		b.WriteString(strings.TrimRight(margin+strings.TrimSuffix(line, "\n"), " ") + "\n")
 	}
+}
+
+// foldLeast is the least width that text is folded to; on narrower terminals
+// it runs over.
+const foldLeast = 20
+
+// fold breaks a line at blanks, so that no piece is wider than most; a word
+// that is wider stands alone.
+func fold(line string, most int) []string {
+	most = max(most, foldLeast)
+	var lines []string
+	for word := range strings.FieldsSeq(line) {
+		last := len(lines) - 1
+		if last >= 0 && runewidth.StringWidth(lines[last])+1+runewidth.StringWidth(word) <= most {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	if len(lines) == 0 || runewidth.StringWidth(line) <= most {
+		return []string{line}
+	}
+	return lines
 }
