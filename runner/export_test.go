@@ -7,6 +7,7 @@ import (
 	"claw/runner/agent"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/scheduler"
 	"claw/state/process"
 	"claw/state/session"
 )
@@ -28,6 +29,7 @@ func (r *Runner) Play(s Script) {
 		settle:   func(context.Context) ([]process.Process, error) { return nil, nil },
 		live:     func() (bool, error) { return s.Live != nil && s.Live(), nil },
 		turns:    func(context.Context) ([]agent.Result, []session.Turn, error) { return nil, nil, nil },
+		schedule: func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil },
 		converge: func(context.Context) error { return nil },
 		plan:     func(time.Time) (heartbeat.Plan, error) { return heartbeat.Plan{}, nil },
 		do:       s.Do,

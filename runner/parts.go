@@ -9,7 +9,9 @@ import (
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
 	"claw/runner/retention"
+	"claw/runner/scheduler"
 	"claw/state"
+	"claw/state/automation"
 	"claw/state/event"
 	"claw/state/process"
 	"claw/state/session"
@@ -21,6 +23,9 @@ type parts struct {
 	settle   func(ctx context.Context) (gone []process.Process, err error)
 	live     func() (bool, error) // something runs whose death nobody would be told of
 	turns    func(ctx context.Context) (ended []agent.Result, going []session.Turn, err error)
+	schedule func(ctx context.Context, atWork func(runID string) bool) (scheduler.Work, error)
+	start    func(ctx context.Context, r automation.Run) error
+	stop     func(r automation.Run) error
 	converge func(ctx context.Context) error
 	plan     func(now time.Time) (heartbeat.Plan, error)
 	do       func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
@@ -34,7 +39,7 @@ func (r *Runner) work() *parts {
 	if r.parts != nil {
 		return r.parts
 	}
-	return &parts{
+	p := &parts{
 		settle: func(ctx context.Context) ([]process.Process, error) {
 			return control.Settle(ctx, r.Store, r.Clock, r.OnLoss)
 		},
@@ -48,6 +53,12 @@ func (r *Runner) work() *parts {
 		sweep:    func(ctx context.Context, now time.Time) { retention.Once(ctx, r.Store, r.Retain, now) },
 		waiting:  r.waiting,
 	}
+	if r.Scheduler == nil {
+		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }
+		return p
+	}
+	p.schedule, p.start, p.stop = r.Scheduler.Pass, r.Scheduler.Start, r.Scheduler.Stop
+	return p
 }
 
 func (r *Runner) live() (bool, error) {

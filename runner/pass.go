@@ -21,6 +21,7 @@ func (s *shift) pass(ctx context.Context) {
 	live, err := w.live()
 	s.fail(err)
 	s.live = live || len(going) > 0
+	s.schedule(ctx, w)
 	s.fail(w.converge(ctx))
 	plan, err := w.plan(now)
 	s.fail(err)
@@ -115,6 +116,8 @@ func (s *shift) land(l landing) {
 	case slotPost:
 		s.landPost(l)
 	case slotSweep:
+	case slotRun:
+		s.landRun(l)
 	default:
 		s.landWake(l)
 	}

@@ -7,6 +7,7 @@ import (
 	"claw/runner/poke"
 	"claw/runner/settle"
 	"claw/state"
+	"claw/state/automation"
 	"claw/state/delivery"
 	"claw/state/process"
 )
@@ -18,6 +19,7 @@ type Preview struct {
 	AtWork bool // somebody holds runner.lock: it is he who would do it
 	Lost   []process.Process
 	Wakes  []heartbeat.Planned
+	Runs   automation.Plan     // of automations
 	Send   []delivery.Delivery // due, oldest first
 	Next   time.Time           // when there will be something to do; zero: nothing is foreseen
 }
@@ -35,6 +37,12 @@ func (r *Runner) Preview(now time.Time) (Preview, error) {
 		return p, err
 	}
 	p.Wakes, p.Next = plan.Wakes, plan.Next
+	if r.Scheduler != nil {
+		if p.Runs, err = r.Scheduler.Plan(now); err != nil {
+			return p, err
+		}
+		p.Next = earlier(p.Next, p.Runs.Next)
+	}
 	err = r.Store.View(func(tx *state.Tx) error {
 		p.Lost, p.Send = nil, nil
 		if err := p.lost(tx, r.Store); err != nil {

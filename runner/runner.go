@@ -12,6 +12,7 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
 	"claw/runner/retention"
+	"claw/runner/scheduler"
 	"claw/runner/wake"
 	"claw/state"
 )
@@ -23,6 +24,7 @@ type Runner struct {
 	Clock     clock.Clock
 	Turns     *agent.Turns
 	Heartbeat *heartbeat.Engine
+	Scheduler *scheduler.Scheduler // nil: there are no automations
 	Post      *deliver.Post
 	Retain    retention.Policy
 	OnLoss    string // tools.exec.onSupervisorLoss
@@ -44,6 +46,7 @@ type Report struct {
 	Turns     int       `json:"turns"`     // that ended, however
 	Failed    int       `json:"failed"`    // of these, not as they should
 	Delivered int       `json:"delivered"` //
+	Runs      int       `json:"runs"`      // of automations that ended, or are recorded as not run
 	Next      time.Time `json:"next,omitzero"`
 	Stale     bool      `json:"-"` // it is for its caller to begin anew, see Runner.Config
 	// Done says it in words, one line for each thing.

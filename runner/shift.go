@@ -44,6 +44,8 @@ type shift struct {
 
 	source   wake.Source // of a tick; opened when it is first needed
 	planNext time.Time
+	cronNext time.Time
+	runs     map[string]bool // of automations: what is being started, and turns that are waited for
 	postNext time.Time
 	retryAt  time.Time // the earliest wake that is put off, the heartbeat's cadence aside
 	passed   time.Time // when the last pass began
@@ -59,6 +61,7 @@ type shift struct {
 const (
 	slotPost  = "post "
 	slotSweep = "sweep "
+	slotRun   = "run "
 )
 
 // memo is what became of a wake, for as long as it is planned again.
@@ -71,7 +74,7 @@ type memo struct {
 // landing is the end of something that ran beside the passes.
 type landing struct {
 	slot    string
-	key     string // of memory
+	key     string // of memory; of a run its id
 	wake    heartbeat.Planned
 	turn    session.Turn
 	flushed deliver.Flushed
@@ -81,7 +84,7 @@ type landing struct {
 func newShift(ctx context.Context, r *Runner) *shift {
 	s := &shift{
 		r: r, dir: r.Store.Dir(), clock: r.Clock, busy: map[string]int{}, landed: make(chan landing),
-		memory: map[string]memo{}, said: map[string]bool{}, log: func(string) {},
+		memory: map[string]memo{}, runs: map[string]bool{}, said: map[string]bool{}, log: func(string) {},
 	}
 	base := context.WithoutCancel(ctx)
 	s.turns, s.stopTurns = context.WithCancel(base)
@@ -214,7 +217,7 @@ func (s *shift) drain(grace time.Duration) {
 
 // next is when something is due that is known of; zero: nothing is.
 func (s *shift) next() time.Time {
-	return earlier(earlier(s.planNext, s.postNext), s.retryAt)
+	return earlier(earlier(earlier(s.planNext, s.cronNext), s.postNext), s.retryAt)
 }
 
 // fail keeps an error, once.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"claw/state/automation"
 	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/internal/ledger"
@@ -24,6 +25,7 @@ const (
 	keepTurns     = 100       // finished turns
 	keepSent      = 100       // deliveries that arrived, or that a person has dismissed
 	keepRead      = 100       // inbox messages that have been read
+	keepRuns      = 100       // runs of automations that have ended
 	keepFor       = time.Hour // all of these but processes
 )
 
@@ -39,6 +41,8 @@ func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
 		return pick(rows, keepEvents, func(e event.Event) (time.Time, verdict) { return judgeEvent(e, now) })
 	case Turns.name:
 		return pick(rows, keepTurns, func(t session.Turn) (time.Time, verdict) { return judge(t.Status.Ended(), t.EndedAt, now) })
+	case Runs.name:
+		return pick(rows, keepRuns, func(r automation.Run) (time.Time, verdict) { return judge(!r.Status.Open(), r.EndedAt, now) })
 	case Deliveries.name:
 		return pick(rows, keepSent, func(d delivery.Delivery) (time.Time, verdict) {
 			return judge(d.State == delivery.Delivered || d.State == delivery.Dismissed, d.EndedAt, now)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"claw/state/automation"
 	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/heartbeat"
@@ -35,6 +36,10 @@ var (
 	Heartbeats = Ledger[heartbeat.Monitor]{name: "heartbeats"}
 	Switches   = Ledger[heartbeat.Switch]{name: "switches"}
 	Scratches  = Ledger[heartbeat.Scratch]{name: "scratch"}
+
+	Automations = Ledger[automation.Automation]{name: "automations"}
+	Runs        = Ledger[automation.Run]{name: "runs"}
+	Agendas     = Ledger[automation.Agenda]{name: "agenda"}
 )
 
 // Named is the ledger of a kind of record that has no name above.

@@ -71,7 +71,9 @@ type Request struct {
 	ReplyMode  string
 	Timeout    time.Duration // 0: the agent's; less: none
 	Model      string        // "": the agent's
-	Isolated   bool          // a new transcript for this turn
+	Isolated   bool          // a new transcript for this turn, in a session beside the one that is named
+	Fresh      bool          // a new transcript for this turn
+	RunID      string        // of the automation it is carried out for
 	// Answer is the reply when it is known without asking anybody (the embedded
 	// agent): everything else happens as with a real one. Nil: the argv.
 	Answer *string

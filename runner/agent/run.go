@@ -124,7 +124,7 @@ func (x *run) admit(ctx context.Context) error {
 		if !ok {
 			s = session.Session{Key: x.req.SessionKey, Agent: x.req.Agent, CreatedAt: tx.Now()}
 		}
-		if !ok || x.req.Isolated {
+		if !ok || x.req.Isolated || x.req.Fresh {
 			s.ID, s.Turns = ulid.New(tx.Now()), 0
 		}
 		t := x.newTurn(id, s.ID, tx.Now())
@@ -156,7 +156,7 @@ func (x *run) newTurn(id, sessionID string, now time.Time) session.Turn {
 	t := session.Turn{
 		ID: id, DispatchID: id, Attempt: 1, SessionKey: req.SessionKey, SessionID: sessionID, Agent: req.Agent,
 		Kind: req.Kind, Reason: req.Reason, Message: req.Message, EventIDs: req.EventIDs, Route: req.Route, ReplyMode: req.ReplyMode,
-		Failures: req.Failures, Tasks: req.Tasks, Quiet: req.Quiet, Status: session.TurnAdmitted, CreatedAt: now,
+		Failures: req.Failures, Tasks: req.Tasks, RunID: req.RunID, Quiet: req.Quiet, Status: session.TurnAdmitted, CreatedAt: now,
 	}
 	if x.spare != nil {
 		t.ProcessID = x.spare.ID()

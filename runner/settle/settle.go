@@ -80,9 +80,10 @@ func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {
 }
 
 // Actionable tells an end that somebody has to act on: an event, a message to
-// whoever asked, or a turn that waits for its reply.
+// whoever asked, a turn that waits for its reply, or a
+// run of an automation.
 func Actionable(p process.Process) bool {
-	return p.EventID != "" || p.TurnID != "" || !p.Origin.IsZero() && p.Background
+	return p.EventID != "" || p.TurnID != "" || p.RunID != "" || !p.Origin.IsZero() && p.Background
 }
 
 // Retire takes back the completion event of p because its end has been shown

@@ -61,7 +61,13 @@ type Spare struct {
 // stateDir is where the state most likely is; the supervisor looks at it
 // beforehand. The specification decides.
 func Prepare(stateDir string) (*Spare, error) {
-	id := ulid.New(clock.New().Now())
+	return PrepareAs(ulid.New(clock.New().Now()), stateDir)
+}
+
+// PrepareAs is Prepare for a process whose ULID somebody has written down
+// already, so that what became of it can be found whoever dies. The ULID must
+// be new.
+func PrepareAs(id, stateDir string) (*Spare, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, fmt.Errorf("socketpair: %w", err)

@@ -105,7 +105,7 @@ func Finish(a Automation, r Run, end End, retry Retry, zone Zones) Finished {
 
 // ended is the row of a run that ended.
 func ended(r Run, end End) Run {
-	r.Status, r.EndedAt, r.Error, r.Category, r.Owner = end.Status, end.At, end.Error, end.Category, nil
+	r.Status, r.EndedAt, r.Error, r.Category = end.Status, end.At, end.Error, end.Category
 	if end.Code != "" {
 		r.Code, r.Why = end.Code, end.Error
 	}

@@ -61,6 +61,9 @@ type Input struct {
 	Life        func(Run) Life       // of a running run; nil: Unclear
 	Recorded    func(id string) bool // there is a run with this id; nil: no
 
+	// Paused: the clock starts nothing (cron.enabled is false). What a person
+	// starts runs all the same, and what goes on is followed to its end.
+	Paused        bool
 	MaxConcurrent int  // running at once, of all automations; 0: no limit
 	SkipMissed    bool // recurring slots are never made up (cron.skipMissedJobs)
 	Retry         Retry
@@ -104,7 +107,9 @@ func Decide(in Input) Plan {
 	p := newPlanner(in)
 	p.settleRunning()
 	for _, id := range p.order {
-		p.decide(p.autos[id])
+		if !in.Paused {
+			p.decide(p.autos[id])
+		}
 	}
 	p.drain()
 	return p.plan()
@@ -299,7 +304,7 @@ func (p *planner) plan() Plan {
 func (p *planner) drain() {
 	var waiting []*Run
 	for _, r := range p.runs {
-		if r.Status == Queued {
+		if r.Status == Queued && (r.Manual || !p.in.Paused) {
 			waiting = append(waiting, r)
 		}
 	}

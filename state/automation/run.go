@@ -32,8 +32,9 @@ type Run struct {
 	EndedAt    time.Time `json:"endedAt,omitzero"`
 	Error      string    `json:"error,omitempty"`
 	Category   Category  `json:"errorReason,omitempty"`
-	// Owner is the runner's own: what it needs to know about who carries the
-	// run out (boot id, pid, start ticks, task).
+	DeliveryID string    `json:"deliveryId,omitempty"` // of the message about its end
+	// Owner is the runner's own: what it needs to know about who carries, or
+	// has carried, the run out.
 	Owner *Owner `json:"owner,omitempty"`
 }
 

@@ -120,6 +120,7 @@ type Process struct {
 	// (exec --notify); empty: the session is told.
 	Origin  delivery.Route `json:"requesterOrigin,omitzero"`
 	TurnID  string         `json:"turnId,omitempty"`  // it is an agent's argv: unlisted, without a task, its end is the turn's
+	RunID   string         `json:"runId,omitempty"`   // it is the command of an automation: the run it is carried out for
 	Removed bool           `json:"removed,omitempty"` // taken out of sight by remove; no event
 	Cleared bool           `json:"cleared,omitempty"` // taken out of sight by clear
 }

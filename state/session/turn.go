@@ -73,6 +73,7 @@ type Turn struct {
 	// Title and Source are those of a delivery of the reply.
 	Title  string          `json:"title,omitempty"`
 	Source delivery.Source `json:"source,omitzero"`
+	RunID  string          `json:"runId,omitempty"` // of the automation it is carried out for
 	// Tasks are the names of the periodic tasks (tasks: block) in Message.
 	Tasks []string `json:"tasks,omitempty"`
 	Quiet bool     `json:"quiet,omitempty"` // the reply may be an acknowledgement (every wake)

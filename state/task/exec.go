@@ -10,6 +10,10 @@ import (
 // KindExec is the kind of a task that is a background command.
 const KindExec = "exec"
 
+// KindAutomation is the kind of a task that is a run of an automation. Its
+// SourceID is the automation's.
+const KindAutomation = "automation"
+
 // How long a finished row is kept (spec/tasks-recovery.md 1.11).
 const (
 	Retention     = 7 * 24 * time.Hour
@@ -44,6 +48,10 @@ func FromProcess(p process.Process) Task {
 	}
 	if !p.Origin.IsZero() {
 		t.NotifyPolicy, t.DeliveryStatus = DoneOnly, DeliveryPending
+	}
+	if p.RunID != "" {
+		t.Runtime, t.Kind = Cron, KindAutomation
+		t.SourceID, _, _ = strings.Cut(p.RunID, "@")
 	}
 	// The only error is a session task without an owner; the scope is derived here.
 	t, _ = New(t, created)

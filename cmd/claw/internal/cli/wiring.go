@@ -15,7 +15,9 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
 	"claw/runner/retention"
+	"claw/runner/scheduler"
 	"claw/state"
+	"claw/state/session"
 )
 
 // runner is everything that turns, deliveries and heartbeats need, by the
@@ -49,10 +51,34 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 		Agents:   agentNames(cfg), ConfigDir: places.ConfigDir, Environ: environ,
 		CronEnabled: cfg.Cron.Enabled, Seed: machineSeed(a.getenv("HOME"), cwd),
 	}
-	turns.OnEnd = engine.End
+	cron := a.scheduler(cfg, store, post)
+	cron.Turns, cron.Cwd = turns, homeOr(a.getenv("HOME"), cwd)
+	turns.OnEnd = func(tx *state.Tx, t *session.Turn, reply string) error {
+		if t.RunID != "" {
+			return cron.TurnEnded(tx, t, reply)
+		}
+		return engine.End(tx, t, reply)
+	}
 	return &runner.Runner{
-		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
+		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
 	}, nil
+}
+
+// scheduler is what looks after automations; without Turns it starts no agent.
+func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Post) *scheduler.Scheduler {
+	return &scheduler.Scheduler{
+		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled, MaxConcurrent: int(cfg.Cron.MaxConcurrentRuns),
+		Agents: agentNames(cfg), Zone: scheduler.Zones(), Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
+		MaxOutput: cfg.Tools.Exec.MaxOutput, Retain: retainOf(cfg), OnLoss: cfg.Tools.Exec.OnSupervisorLoss, WakeOnExit: cfg.Wake.OnExit,
+	}
+}
+
+// homeOr is where commands run that say no directory: as with cron, at home.
+func homeOr(home, cwd string) string {
+	if home != "" {
+		return home
+	}
+	return cwd
 }
 
 // post is what sends messages. stdout is as in runner.

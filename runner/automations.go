@@ -1,0 +1,54 @@
+package runner
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"claw/state/automation"
+)
+
+// schedule claims what is due of automations, and starts it beside the passes.
+func (s *shift) schedule(ctx context.Context, w *parts) {
+	if ctx.Err() != nil {
+		return
+	}
+	work, err := w.schedule(ctx, func(id string) bool { return s.runs[id] })
+	s.fail(err)
+	if s.cronNext = work.Next; err != nil {
+		s.cronNext = s.clock.Now().Add(firstRetry)
+	}
+	for _, r := range work.Ended {
+		s.report.Runs++
+		s.done("%s", runWords(r))
+	}
+	for _, r := range work.Stop {
+		s.fail(w.stop(r))
+	}
+	for _, r := range work.Start {
+		s.runs[r.ID] = true
+		s.launch(landing{slot: slotRun, key: r.ID}, func(l *landing) { l.err = w.start(s.turns, r) })
+	}
+}
+
+// landRun lets go of a run: what becomes of it is in its row.
+func (s *shift) landRun(l landing) {
+	s.again = true
+	delete(s.runs, l.key)
+	s.fail(l.err)
+}
+
+// runWords says in a line what became of a run.
+func runWords(r automation.Run) string {
+	words := r.Name + ": " + strings.ReplaceAll(string(r.Status), "_", " ")
+	if !r.Slot.IsZero() {
+		words = r.Name + ": run of " + r.Slot.UTC().Format(time.RFC3339) + " " + strings.ReplaceAll(string(r.Status), "_", " ")
+	}
+	switch {
+	case r.Error != "":
+		words += ": " + r.Error
+	case r.Why != "" && r.Status != automation.Succeeded:
+		words += ": " + r.Why
+	}
+	return words
+}

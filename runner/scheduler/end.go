@@ -1,0 +1,248 @@
+package scheduler
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"claw/runner/internal/proc"
+	"claw/runner/output"
+	"claw/state"
+	"claw/state/automation"
+	"claw/state/process"
+	"claw/state/session"
+	"claw/state/task"
+)
+
+// outcome is what became of a run, before it is written.
+type outcome struct {
+	end  automation.End
+	text string // what there is to tell: output or reply
+}
+
+// codeAgain is EX_TEMPFAIL: the command says that it may succeed later.
+const codeAgain = 75
+
+// outcome judges what has carried a run out.
+func (s *Scheduler) outcome(c carried) outcome {
+	if c.turn.ID != "" {
+		return ofTurn(c.turn, c.turn.Reply)
+	}
+	out := outcome{end: ofProcess(c.process)}
+	if out.end.Status == automation.Succeeded {
+		out.text = said(s.Store.ProcessDir(c.process.ID))
+	} else {
+		out.text = c.process.Tail
+	}
+	return out
+}
+
+// ofProcess is the end of a command. A process that is lost because the
+// machine went down was interrupted; of any other nobody knows how it ended.
+func ofProcess(p process.Process) automation.End {
+	end := automation.End{Status: automation.Failed, At: p.EndedAt, Category: automation.Other}
+	x := p.Exit
+	switch {
+	case p.Phase == process.Lost || x == nil:
+		end.Status, end.Code, end.Error = automation.Unknown, automation.CodeOwnerDied, "its supervisor died; how it ended is not known"
+		if p.Supervisor.Boot != proc.Boot() {
+			end.Status, end.Error = automation.Interrupted, "the machine went down while it ran"
+		}
+	case x.Reason == process.ReasonSpawnError:
+		end.Error = "it could not be started: " + x.Error
+	case x.TimedOut:
+		end.Status, end.Category = automation.TimedOut, automation.Timeout
+		end.Error = "it was ended after " + process.HumanDuration(time.Duration(p.TimeoutMs)*time.Millisecond)
+	case x.Reason == process.ReasonManualCancel:
+		end.Status, end.Category, end.Error = automation.Cancelled, "", "it was ended on purpose"
+	case x.Code == nil:
+		end.Error = because("signal "+x.Signal, p.Tail)
+	case *x.Code == 0:
+		return automation.End{Status: automation.Succeeded, At: p.EndedAt}
+	default:
+		end.Error = because("exit "+strconv.Itoa(*x.Code), p.Tail)
+		if *x.Code == codeAgain {
+			end.Category = automation.Overloaded
+		}
+	}
+	return end
+}
+
+// because adds the last line of the output to how a command ended.
+func because(how, tail string) string {
+	tail = strings.TrimSpace(tail)
+	last := process.Collapse(tail[strings.LastIndexAny(tail, "\r\n")+1:])
+	if last == "" {
+		return how
+	}
+	return how + ": " + process.Elide(last, 300)
+}
+
+// failedLine as the first line of a reply says that the job was not done
+// (spec/heartbeat-automations.md 2.13).
+const failedLine = "AUTOMATION_FAILED"
+
+// ofTurn is the end of a turn.
+func ofTurn(t session.Turn, reply string) outcome {
+	end := automation.End{Status: automation.Failed, At: t.EndedAt, Error: t.Error, Category: automation.Other}
+	switch t.Status {
+	case session.TurnSucceeded:
+		first, rest, _ := strings.Cut(strings.TrimSpace(reply), "\n")
+		if strings.TrimSpace(first) != failedLine {
+			return outcome{automation.End{Status: automation.Succeeded, At: t.EndedAt}, reply}
+		}
+		reply = strings.TrimSpace(rest)
+		end.Error = because("the agent says that it failed", reply)
+	case session.TurnTimedOut:
+		end.Status, end.Category = automation.TimedOut, automation.Timeout
+	case session.TurnNotAccepted:
+		end.Category = automation.Overloaded // it did nothing, and may be asked again
+	case session.TurnLost:
+		end.Status, end.Code = automation.Unknown, automation.CodeOwnerDied
+	case session.TurnBlocked:
+		end.Category = automation.Validation
+	}
+	return outcome{end, reply}
+}
+
+// maxSaid is how much of a command's output a person is told.
+const maxSaid = 16 << 10
+
+// said is what a command printed: its stdout, or its stderr when that is all,
+// or both with their names (spec/heartbeat-automations.md 2.13).
+func said(dir string) string {
+	r, err := output.Open(dir)
+	if err != nil {
+		return "" // swept away
+	}
+	defer r.Close()
+	out, errs := stream(r, output.Stdout), stream(r, output.Stderr)
+	switch {
+	case errs == "":
+		return out
+	case out == "":
+		return errs
+	}
+	return "stdout:\n" + out + "\n\nstderr:\n" + errs
+}
+
+func stream(r *output.Reader, which output.Stream) string {
+	b := &head{}
+	r.Copy(b, output.Selection{Stream: which})
+	text := strings.TrimSpace(output.Sanitize(b.kept))
+	if b.more > 0 {
+		text += "\n[… " + strconv.FormatInt(b.more, 10) + " more bytes]"
+	}
+	return text
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	kept []byte
+	more int64
+}
+
+// Write takes p; it never fails.
+func (h *head) Write(p []byte) (int, error) {
+	n := min(len(p), maxSaid-len(h.kept))
+	h.kept, h.more = append(h.kept, p[:n]...), h.more+int64(len(p)-n)
+	return len(p), nil
+}
+
+// finish writes the end of a run that was carried out, with all that follows:
+// the automation's counters, another attempt, what a person is told. A run that
+// has ended already is left alone.
+func (s *Scheduler) finish(tx *state.Tx, r automation.Run, out outcome) (automation.Run, error) {
+	row, ok, err := state.Runs.Get(tx, r.ID)
+	if err != nil || !ok || row.Rec.Status != automation.Running {
+		return row.Rec, err
+	}
+	a, err := automationOf(tx, row.Rec)
+	if err != nil {
+		return r, err
+	}
+	if out.end.At.IsZero() || out.end.At.Before(row.Rec.StartedAt) {
+		out.end.At = tx.Now()
+	}
+	f := automation.Finish(a.Rec, row.Rec, out.end, automation.Retry{}, s.Zone)
+	if a.Rev > 0 {
+		if f.Run.DeliveryID, err = s.announce(tx, f.Automation, f.Run, out); err != nil {
+			return r, err
+		}
+		if err := s.follow(tx, a, f); err != nil {
+			return r, err
+		}
+	}
+	if err := endTask(tx, f.Run, out.end.At); err != nil {
+		return r, err
+	}
+	if err := state.Runs.Put(tx, f.Run.ID, row.Rev, f.Run); err != nil {
+		return r, err
+	}
+	return f.Run, stale(tx)
+}
+
+// automationOf is the automation of a run; with revision 0 when it is gone.
+func automationOf(tx *state.Tx, r automation.Run) (state.Row[automation.Automation], error) {
+	row, ok, err := state.Automations.Get(tx, r.AutomationID)
+	if !ok {
+		row.Rev, row.Rec = 0, automation.Automation{ID: r.AutomationID, Name: r.Name}
+	}
+	return row, err
+}
+
+// follow writes what follows for the automation.
+func (s *Scheduler) follow(tx *state.Tx, a state.Row[automation.Automation], f automation.Finished) error {
+	if f.Delete {
+		if err := state.Automations.Delete(tx, a.ID, a.Rev); err != nil {
+			return err
+		}
+	} else if err := state.Automations.Put(tx, a.ID, a.Rev, f.Automation); err != nil {
+		return err
+	}
+	if f.Retry != nil {
+		if err := state.Runs.Put(tx, f.Retry.ID, 0, *f.Retry); err != nil {
+			return err
+		}
+	}
+	for _, n := range f.Notices {
+		if err := s.notify(tx, f.Automation, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endTask ends the task of a turn or of a reminder. That of a command ended
+// with its process.
+func endTask(tx *state.Tx, r automation.Run, at time.Time) error {
+	if r.Owner == nil || r.Owner.TaskID == "" {
+		return nil
+	}
+	row, ok, err := state.Tasks.Get(tx, r.Owner.TaskID)
+	if err != nil || !ok || row.Rec.Status.Terminal() {
+		return err
+	}
+	t := row.Rec
+	t.Status, t.EndedAt, t.LastEventAt, t.Error = taskStatus(r.Status), at, at, r.Error
+	t.CleanupAfter = task.CleanupAfter(t)
+	if t.Status == task.Succeeded {
+		t.TerminalOutcome = task.OutcomeSucceeded
+	}
+	return state.Tasks.Put(tx, row.ID, row.Rev, task.Normalise(t))
+}
+
+// taskStatus is the end of a run in the words of the task ledger.
+func taskStatus(s automation.Status) task.Status {
+	switch s {
+	case automation.Succeeded:
+		return task.Succeeded
+	case automation.TimedOut:
+		return task.TimedOut
+	case automation.Cancelled, automation.Replaced, automation.Skipped:
+		return task.Cancelled
+	case automation.Unknown, automation.Interrupted:
+		return task.Lost
+	}
+	return task.Failed
+}

@@ -1,0 +1,31 @@
+package scheduler_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"claw/runner/scheduler"
+)
+
+func refused(err error, is func(*scheduler.Refused) bool) bool {
+	r, ok := errors.AsType[*scheduler.Refused](err)
+	return ok && is(r)
+}
+
+func (w *world) write(name string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), nil, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) until(what string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("it never happened that %s", what)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"claw/runner/internal/failpoint"
+	"claw/state"
+	"claw/state/automation"
+	"claw/state/ulid"
+)
+
+// Plan is what a Pass at now would decide. Nothing is written.
+func (s *Scheduler) Plan(now time.Time) (automation.Plan, error) {
+	var p automation.Plan
+	err := s.Store.View(func(tx *state.Tx) error {
+		sh, err := s.read(tx, now, nobody)
+		if err == nil {
+			p = automation.Decide(sh.in)
+		}
+		return err
+	})
+	return p, err
+}
+
+func nobody(string) bool { return false }
+
+// Pass decides what is due and writes it down, in one transaction: ends of
+// runs, slots that are missed or skipped, claims, reminders. atWork tells the
+// runs whose Start has not returned yet. A pass with nothing to do reads the
+// agenda only and writes nothing.
+//
+// Only the holder of runner.lock may call it, and must Start what it returns.
+func (s *Scheduler) Pass(ctx context.Context, atWork func(runID string) bool) (Work, error) {
+	now := s.Clock.Now()
+	sh, w, err := s.peek(now, atWork)
+	if err != nil || sh == nil {
+		return w, err
+	}
+	ends := make(map[string]outcome, len(sh.ended))
+	for _, c := range sh.ended {
+		ends[c.run.ID] = s.outcome(c)
+	}
+	err = s.Store.Update(ctx, func(tx *state.Tx) error {
+		w = Work{}
+		return s.pass(tx, now, atWork, ends, &w)
+	})
+	if err == nil {
+		failpoint.Hit("run-claimed")
+	}
+	return w, err
+}
+
+// peek looks whether there is anything to write. A nil sheet says no; the work
+// is then complete.
+func (s *Scheduler) peek(now time.Time, atWork func(string) bool) (sh *sheet, w Work, err error) {
+	err = s.Store.View(func(tx *state.Tx) error {
+		row, err := agenda(tx)
+		if err != nil {
+			return err
+		}
+		if row.Rev > 0 && row.Rec.Quiet(now) && s.Enabled {
+			w.Next = row.Rec.Next
+			return nil
+		}
+		if sh, err = s.read(tx, now, atWork); err != nil {
+			return err
+		}
+		plan := automation.Decide(sh.in)
+		if len(sh.ended) == 0 && len(plan.Runs)+len(plan.Automations)+len(plan.Deleted)+len(plan.Notices) == 0 && s.current(sh, plan) {
+			w.Next, w.Stop, sh = plan.Next, stopping(sh), nil
+		}
+		return nil
+	})
+	return sh, w, err
+}
+
+// current tells that the agenda says what the plan says, or that there is
+// nothing to say. Without a clock the agenda is not kept.
+func (s *Scheduler) current(sh *sheet, p automation.Plan) bool {
+	a := sh.agenda.Rec
+	if !s.Enabled || sh.agenda.Rev == 0 && len(sh.autos) == 0 {
+		return true
+	}
+	age := sh.now.Sub(a.At)
+	return !a.Stale && a.Next.Equal(p.Next) && a.Open == len(sh.in.Runs) && age >= 0 && age < automation.AgendaAge
+}
+
+// stopping are the runs that are to be stopped and have not ended: whoever was
+// to stop them may have died.
+func stopping(sh *sheet) []automation.Run {
+	var list []automation.Run
+	for _, r := range sh.in.Runs {
+		if r.Status == automation.Running && !r.StoppedAt.IsZero() {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// pass is Pass within its transaction.
+func (s *Scheduler) pass(tx *state.Tx, now time.Time, atWork func(string) bool, ends map[string]outcome, w *Work) error {
+	busy := func(id string) bool {
+		if _, known := ends[id]; known {
+			return false
+		}
+		return atWork(id)
+	}
+	sh, err := s.read(tx, now, busy)
+	if err != nil {
+		return err
+	}
+	finished := false
+	for _, c := range sh.ended {
+		out, known := ends[c.run.ID]
+		if !known {
+			continue // it ended just now: the next pass has its output
+		}
+		r, err := s.finish(tx, c.run, out)
+		if err != nil {
+			return err
+		}
+		w.Ended, finished = append(w.Ended, r), true
+	}
+	if finished {
+		if sh, err = s.read(tx, now, busy); err != nil {
+			return err
+		}
+	}
+	return s.carry(tx, sh, automation.Decide(sh.in), w)
+}
+
+// carry writes a plan.
+func (s *Scheduler) carry(tx *state.Tx, sh *sheet, p automation.Plan, w *Work) error {
+	claims := map[string]bool{}
+	for _, r := range p.Start {
+		claims[r.ID] = true
+	}
+	open := len(sh.in.Runs)
+	for _, r := range p.Runs {
+		row, known := sh.runs[r.ID]
+		if claims[r.ID] {
+			r.Owner = s.claim(sh.autos[r.AutomationID].Rec, tx.Now())
+			w.Start = append(w.Start, r)
+		}
+		if err := state.Runs.Put(tx, r.ID, row.Rev, r); err != nil {
+			return err
+		}
+		open += count(r.Status.Open()) - count(known && row.Rec.Status.Open())
+		if !r.Status.Open() {
+			w.Ended = append(w.Ended, r)
+			if err := s.closed(tx, sh, p, r); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.carryAutomations(tx, sh, p); err != nil {
+		return err
+	}
+	w.Next = p.Next
+	if err := s.putAgenda(tx, sh, p.Next, open); err != nil {
+		return err
+	}
+	if err := s.tellEvents(tx, sh, w); err != nil {
+		return err
+	}
+	after := stopping(sh)
+	w.Stop = append(after, p.Stop...)
+	return nil
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// claim is the owner of a run that is about to be started.
+func (s *Scheduler) claim(a automation.Automation, now time.Time) *automation.Owner {
+	o := self()
+	if a.Payload.Kind == automation.PayloadCommand {
+		o.ProcessID = ulid.New(now)
+	}
+	return o
+}
+
+func (s *Scheduler) carryAutomations(tx *state.Tx, sh *sheet, p automation.Plan) error {
+	for _, a := range p.Automations {
+		if err := state.Automations.Put(tx, a.ID, sh.autos[a.ID].Rev, a); err != nil {
+			return err
+		}
+	}
+	for _, id := range p.Deleted {
+		if err := state.Automations.Delete(tx, id, sh.autos[id].Rev); err != nil {
+			return err
+		}
+	}
+	for _, n := range p.Notices {
+		if err := s.notify(tx, sh.autos[n.AutomationID].Rec, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) putAgenda(tx *state.Tx, sh *sheet, next time.Time, open int) error {
+	if !s.Enabled {
+		return stale(tx)
+	}
+	row, err := agenda(tx)
+	if err != nil {
+		return err
+	}
+	a := automation.Agenda{At: sh.now, Next: next, Open: open, Furthest: row.Rec.Furthest}
+	if sh.now.After(a.Furthest) {
+		a.Furthest = sh.now
+	}
+	if row.Rec == a {
+		return nil
+	}
+	return state.Agendas.Put(tx, automation.AgendaID, row.Rev, a)
+}
+
+// closed is what follows from a run that the plan has ended although it was
+// being carried out: a person is told of it, and its task ends.
+func (s *Scheduler) closed(tx *state.Tx, sh *sheet, p automation.Plan, r automation.Run) error {
+	if old := sh.runs[r.ID].Rec; old.Status != automation.Running {
+		return nil
+	}
+	if err := endTask(tx, r, tx.Now()); err != nil {
+		return err
+	}
+	a := sh.autos[r.AutomationID].Rec
+	for _, changed := range p.Automations {
+		if changed.ID == a.ID {
+			a = changed
+		}
+	}
+	_, err := s.announce(tx, a, r, outcome{})
+	return err
+}

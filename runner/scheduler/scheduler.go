@@ -1,0 +1,90 @@
+package scheduler
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"claw/runner/agent"
+	"claw/runner/clock"
+	"claw/runner/deliver"
+	"claw/runner/retention"
+	"claw/state"
+	"claw/state/automation"
+)
+
+// Scheduler carries out the automations of one state directory.
+type Scheduler struct {
+	Store *state.Store
+	Clock clock.Clock
+	Turns *agent.Turns
+	Post  *deliver.Post
+	// Enabled is cron.enabled: false starts nothing by the clock. What a person
+	// starts runs all the same, and what goes on is followed to its end.
+	Enabled       bool
+	MaxConcurrent int      // cron.maxConcurrentRuns; 0: no limit
+	Agents        []string // configured; the first is asked where none is named and there is no main
+	Zone          automation.Zones
+	Boot          time.Time // when the machine came up; zero: the system is asked
+
+	// Of commands:
+	Environ     []string // what they inherit
+	Cwd         string   // where they run when an automation does not say
+	PathPrepend []string
+	MaxOutput   int64 // bytes kept on disk
+	Retain      retention.Policy
+	OnLoss      string // tools.exec.onSupervisorLoss
+	WakeOnExit  string // see supervisor.Request.Wake
+
+	gate     chan struct{} // commands being started
+	makeGate sync.Once
+}
+
+// starters is how many commands are started at once: forking is the machine's
+// work, and more only wait for one another.
+const starters = 4
+
+// enter waits for a place among those who start commands.
+func (s *Scheduler) enter() (leave func()) {
+	s.makeGate.Do(func() { s.gate = make(chan struct{}, starters) })
+	s.gate <- struct{}{}
+	return func() { <-s.gate }
+}
+
+// Work is what a Pass has decided and the caller must do, and what it has done.
+type Work struct {
+	Start []automation.Run // claimed: each is for Start
+	Stop  []automation.Run // running, to give way: each is for Stop
+	Ended []automation.Run // that ended, or that were recorded without being run
+	Next  time.Time        // when there is something to do by the clock; zero: never
+}
+
+// agent is whose session an automation talks to.
+func (s *Scheduler) agent(a automation.Automation) string {
+	switch {
+	case a.AgentID != "":
+		return a.AgentID
+	case len(s.Agents) > 0 && !slices.Contains(s.Agents, "main"):
+		return s.Agents[0]
+	}
+	return "main"
+}
+
+// Zones finds time zones and remembers them: thousands of automations share a
+// few. The empty name is the host's zone.
+func Zones() automation.Zones {
+	var mu sync.Mutex
+	known := map[string]*time.Location{"": time.Local}
+	return func(name string) (*time.Location, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if loc, ok := known[name]; ok {
+			return loc, nil
+		}
+		loc, err := time.LoadLocation(name)
+		if err == nil {
+			known[name] = loc
+		}
+		return loc, err
+	}
+}
