@@ -51,7 +51,9 @@ func (s *soundness) errorf(format string, args ...any) {
 func (s *soundness) events() {
 	ends := map[string]int{}
 	for _, e := range s.rows.events {
-		ends[e.ProcessID]++
+		if e.ProcessID != "" {
+			ends[e.ProcessID]++
+		}
 		good := 0
 		for _, t := range s.rows.turns {
 			if t.Status == conversation.TurnSucceeded && slices.Contains(t.EventIDs, e.ID) {
@@ -89,7 +91,7 @@ func (s *soundness) notice(e event.Event) {
 		if strings.HasPrefix(d.IdempotencyKey, "turn:") && s.succeeded(d.Source.TurnID) {
 			continue
 		}
-		if text := d.Text + d.Title + d.Body; strings.Contains(text, e.Command) {
+		if text := d.Text + d.Title + d.Body; strings.Contains(text, e.Command) && (e.Command != "" || strings.Contains(text, e.Text)) {
 			told++
 		}
 	}
@@ -131,20 +133,25 @@ func (s *soundness) body(t conversation.Turn, text string) {
 		s.errorf("turn %s claims\n%s\nand told\n%s", t.ID, t.Message, text)
 	}
 	for _, e := range s.rows.events {
-		slug := strings.TrimPrefix(e.ContextKey, "exec:")
-		want := 0
+		name, want := e.Text, 0
+		if slug, ok := strings.CutPrefix(e.ContextKey, "exec:"); ok {
+			name = "(" + slug + ", "
+		}
 		if slices.Contains(t.EventIDs, e.ID) {
 			want = 1
 		}
-		if got := strings.Count(text, "("+slug+", "); got != want {
-			s.errorf("turn %s shows %s %d times, want %d", t.ID, slug, got, want)
+		if got := strings.Count(text, name); got != want {
+			s.errorf("turn %s shows %s %d times, want %d", t.ID, name, got, want)
 		}
 	}
 }
 
 // reply: one message carries it.
 func (s *soundness) reply(t conversation.Turn) {
-	n := 0
+	n, want := 0, 1
+	if t.Kind == conversation.KindUser {
+		want = 0 // it went to whoever had asked, if he lived
+	}
 	for _, d := range s.rows.deliveries {
 		if d.Source.TurnID == t.ID {
 			n++
@@ -153,7 +160,7 @@ func (s *soundness) reply(t conversation.Turn) {
 			}
 		}
 	}
-	if n != 1 || t.DeliveryID == "" {
+	if n != want || (t.DeliveryID == "") != (want == 0) {
 		s.errorf("turn %s succeeded and has %d deliveries (%q)", t.ID, n, t.DeliveryID)
 	}
 }

@@ -96,48 +96,77 @@ func TestWakeRunnerKilled(t *testing.T) {
 	}
 }
 
+// flow is a way from something that happened to somebody who is told.
+type flow struct {
+	name   string
+	before []string // done in peace
+	args   []string // of the claw that dies
+	acts   int      // at least: a line of the journal and its sync for each thing that is written down
+	events int      // there are in the end, if the command said that it had started
+	sends  int      // messages there are then
+}
+
+var flows = []flow{
+	{name: "exec", args: []string{"exec", "-b", "echo job-1 out"}, acts: 60, events: 1, sends: 1},
+	{name: "failed", args: []string{"exec", "-b", "--timeout", "0.05", "echo job-1 out; sleep 0.3"}, acts: 60, events: 1, sends: 1},
+	{name: "notify", args: []string{"exec", "-b", "--notify", "note", "echo job-1 out"}, acts: 40, events: 0, sends: 1},
+	{name: "send", before: []string{"event", "send", "--mode", "now", "fact-1"}, args: []string{"agent", "send", "hello"}, acts: 20, events: 1},
+	{name: "event", args: []string{"event", "send", "--mode", "now", "fact-1"}, acts: 40, events: 1, sends: 1},
+}
+
 // Whatever of claw is killed, and before whichever write (issue 3, "Done
 // when"): exactly one turn that saw the event or a recorded unknown, and at
-// most one send. CLAW_DEATHS=all kills at every act, instead of at one of
-// twelve; =N at the Nth.
+// most one send. CLAW_DEATHS=all kills at every act, instead of at each
+// thirtieth; =N at the Nth.
 func TestWakeKilledAtEveryAct(t *testing.T) {
 	t.Parallel()
-	only := number64("CLAW_DEATHS", 0)
-	step := 12
-	if os.Getenv("CLAW_DEATHS") == "all" {
-		step = 1
-	}
-	for _, who := range []string{"one", "all"} {
-		t.Run(who, func(t *testing.T) {
-			t.Parallel()
-			from := 1 + rand.IntN(step)
-			if only > 0 {
-				from = int(only)
-			}
-			n := from
-			for died := true; died && !t.Failed(); n += step {
-				t.Run(fmt.Sprint(n), func(t *testing.T) { died = newWakes(t, "main").mortal(n, who) && only == 0 })
-			}
-			if n < 60 && only == 0 { // a journal line and its sync alone, ten times over
-				t.Errorf("the whole flow has less than %d acts", n)
-			}
-			t.Logf("%s: from act %d in steps of %d to %d", who, from, step, n)
-		})
+	for _, f := range flows {
+		for _, who := range []string{"one", "all"} {
+			t.Run(f.name+"/"+who, func(t *testing.T) {
+				t.Parallel()
+				everyAct(t, f, who)
+			})
+		}
 	}
 }
 
-// mortal runs the flow from exec to the message, with a death at act n. It
-// says whether there is such an act.
-func (w *wakes) mortal(n int, who string) (died bool) {
-	cmd := w.with("CLAW_WAKE_ON_EXIT=auto").program("mortal", fmt.Sprint(n), who, w.bin, "exec", "-b", "echo job-1 out")
+func everyAct(t *testing.T, f flow, who string) {
+	only := number64("CLAW_DEATHS", 0)
+	step := 30
+	if os.Getenv("CLAW_DEATHS") == "all" {
+		step = 1
+	}
+	from := 1 + rand.IntN(step)
+	if only > 0 {
+		from = int(only)
+	}
+	n := from
+	for died := true; died && !t.Failed(); n += step {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { died = newWakes(t, "main").mortal(f, n, who) && only == 0 })
+	}
+	if n < f.acts && only == 0 && !t.Failed() {
+		t.Errorf("the whole flow has less than %d acts", n)
+	}
+	t.Logf("from act %d in steps of %d to %d", from, step, n)
+}
+
+// mortal runs a flow, with a death at act n. It says whether there is such an
+// act.
+func (w *wakes) mortal(f flow, n int, who string) (died bool) {
+	if f.before != nil {
+		w.must(f.before...)
+	}
+	cmd := w.with("CLAW_WAKE_ON_EXIT=auto").program("mortal", append([]string{fmt.Sprint(n), who, w.bin}, f.args...)...)
 	r := w.finish(cmd, "")
 	if r.code != 0 && r.code != 9 {
 		w.t.Fatalf("mortal: exit %d\n%s%s", r.code, r.out, r.err)
 	}
 	w.quiet()
-	w.sound(fmt.Sprintf("act %d %s", n, who))
-	if strings.HasSuffix(r.out, "\n") && len(w.rows().events) != 1 {
-		w.t.Errorf("act %d %s: exec printed %q, and there are %d events", n, who, r.out, len(w.rows().events))
+	at := fmt.Sprintf("act %d %s", n, who)
+	w.sound(at)
+	got := w.rows()
+	if strings.HasSuffix(r.out, "\n") && (len(got.events) != f.events || len(got.deliveries) != f.sends) && f.sends > 0 {
+		w.t.Errorf("%s: claw printed %q, and there are %d events and %d deliveries", at, r.out, len(got.events), len(got.deliveries))
 	}
 	return r.code == 9
 }
