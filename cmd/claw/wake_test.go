@@ -99,25 +99,32 @@ func TestWakeRunnerKilled(t *testing.T) {
 // flow is a way from something that happened to somebody who is told.
 type flow struct {
 	name   string
-	before []string // done in peace
-	args   []string // of the claw that dies
-	acts   int      // at least: a line of the journal and its sync for each thing that is written down
-	events int      // there are in the end, if the command said that it had started
-	sends  int      // messages there are then
+	before [][]string // done in peace
+	fails  bool       // the agent does, each time
+	check  bool       // a check of heartbeat.d has something to say
+	args   []string   // of the claw that dies
+	acts   int        // at least: a line of the journal and its sync for each thing that is written down
+	events int        // there are in the end, if the command said that it had started
+	sends  int        // messages there are then
 }
 
 var flows = []flow{
 	{name: "exec", args: []string{"exec", "-b", "echo job-1 out"}, acts: 60, events: 1, sends: 1},
 	{name: "failed", args: []string{"exec", "-b", "--timeout", "0.05", "echo job-1 out; sleep 0.3"}, acts: 60, events: 1, sends: 1},
 	{name: "notify", args: []string{"exec", "-b", "--notify", "note", "echo job-1 out"}, acts: 40, events: 0, sends: 1},
-	{name: "send", before: []string{"event", "send", "--mode", "now", "fact-1"}, args: []string{"agent", "send", "hello"}, acts: 20, events: 1},
+	{name: "send", before: [][]string{{"event", "send", "--mode", "now", "fact-1"}}, args: []string{"agent", "send", "hello"}, acts: 20, events: 1},
 	{name: "event", args: []string{"event", "send", "--mode", "now", "fact-1"}, acts: 40, events: 1, sends: 1},
+	{name: "check", check: true, args: []string{"heartbeat", "run"}, acts: 60},
+	{
+		name: "relayed", fails: true, args: []string{"heartbeat", "tick", "--now", "+10m"}, acts: 30,
+		before: [][]string{{"exec", "-b", "echo job-1 out"}, {"process", "wait", "--last"}, {"heartbeat", "tick"}, {"heartbeat", "tick", "--now", "+2m"}},
+	},
 }
 
 // Whatever of claw is killed, and before whichever write (issue 3, "Done
 // when"): exactly one turn that saw the event or a recorded unknown, and at
 // most one send. CLAW_DEATHS=all kills at every act, instead of at each
-// thirtieth; =N at the Nth.
+// 45th; =N at the Nth.
 func TestWakeKilledAtEveryAct(t *testing.T) {
 	t.Parallel()
 	for _, f := range flows {
@@ -132,7 +139,7 @@ func TestWakeKilledAtEveryAct(t *testing.T) {
 
 func everyAct(t *testing.T, f flow, who string) {
 	only := number64("CLAW_DEATHS", 0)
-	step := 30
+	step := 45
 	if os.Getenv("CLAW_DEATHS") == "all" {
 		step = 1
 	}
@@ -153,8 +160,15 @@ func everyAct(t *testing.T, f flow, who string) {
 // mortal runs a flow, with a death at act n. It says whether there is such an
 // act.
 func (w *wakes) mortal(f flow, n int, who string) (died bool) {
-	if f.before != nil {
-		w.must(f.before...)
+	if f.fails {
+		w.file("fail-main", "")
+	}
+	if f.check {
+		w.config(strings.Replace(w.toml, "'0m'", "'24h'", 1))
+		w.file("home/config/claw/heartbeat.d/disk", "#!/bin/sh\necho the disk is full\nexit 1\n")
+	}
+	for _, args := range f.before {
+		w.must(args...)
 	}
 	cmd := w.with("CLAW_WAKE_ON_EXIT=auto").program("mortal", append([]string{fmt.Sprint(n), who, w.bin}, f.args...)...)
 	r := w.finish(cmd, "")
@@ -167,6 +181,9 @@ func (w *wakes) mortal(f flow, n int, who string) (died bool) {
 	got := w.rows()
 	if strings.HasSuffix(r.out, "\n") && (len(got.events) != f.events || len(got.deliveries) != f.sends) && f.sends > 0 {
 		w.t.Errorf("%s: claw printed %q, and there are %d events and %d deliveries", at, r.out, len(got.events), len(got.deliveries))
+	}
+	if n := len(w.sentLines()); f.check && (n > 1 || n == 0 && r.code == 0) {
+		w.t.Errorf("%s: the check alerted %d times", at, n)
 	}
 	return r.code == 9
 }

@@ -25,15 +25,17 @@ import (
 type wakes struct {
 	*world
 	agents []string
+	toml   string // claw.toml
 }
 
 // wakeAgent keeps all of its stdin under the turn and its pid, so that nothing
 // that it was told is overlooked, and answers with one line. It can be told to
-// be slow or to die after it has read.
+// be slow, to fail or to die after it has read.
 const wakeAgent = `cd "$1" || exit 1
 cat > "told/new.$$" || exit 1
 mv "told/new.$$" "told/$CLAW_TURN_ID.$$" || exit 1
 [ -e slow ] && sleep 0.02
+[ -e "fail-$CLAW_AGENT" ] && exit 3
 [ -e "die-$CLAW_AGENT" ] && kill -KILL $$
 echo "seen by $CLAW_AGENT"
 `
@@ -45,7 +47,7 @@ echo sent
 `
 
 func newWakes(t testing.TB, agents ...string) *wakes {
-	w := &wakes{newWorld(t), agents}
+	w := &wakes{world: newWorld(t), agents: agents}
 	if err := os.Mkdir(filepath.Join(w.dir, "told"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,11 @@ func newWakes(t testing.TB, agents ...string) *wakes {
 	for _, name := range agents {
 		fmt.Fprintf(&b, "[agents.%s]\ncommand = ['sh', '%s', '%s']\n", name, agent, w.dir)
 	}
-	w.config(b.String())
+	w.toml = b.String()
+	w.config(w.toml)
+	if err := os.Mkdir(filepath.Join(w.dir, "home/config/claw/heartbeat.d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
