@@ -17,7 +17,7 @@ import (
 var underTest string
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaner{m}, map[string]func(){"gen": gen, "slowcat": slowcat})
+	testscript.Main(cleaner{m}, map[string]func(){"gen": gen, "slowcat": slowcat, "mortal": mortal})
 }
 
 // cleaner is testing.M and then the removal of the binary. The programs that

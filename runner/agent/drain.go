@@ -7,6 +7,7 @@ import (
 
 	"claw/state"
 	"claw/state/event"
+	"claw/state/heartbeat"
 	"claw/state/session"
 )
 
@@ -26,6 +27,9 @@ func drain(tx *state.Tx, t *session.Turn) error {
 	}
 	shown, waiting := event.Show(event.Ready(queued, tx.Now()), t.Kind, event.MaxShown)
 	var before strings.Builder
+	if err := noted(tx, t, &before); err != nil {
+		return err
+	}
 	ids := t.EventIDs[:len(t.EventIDs):len(t.EventIDs)] // this may run again
 	for i, e := range shown {
 		line := event.Line(e, time.Local) + "\n"
@@ -43,4 +47,17 @@ func drain(tx *state.Tx, t *session.Turn) error {
 		t.Message, t.EventIDs = before.String()+"\n"+t.Message, ids
 	}
 	return nil
+}
+
+// noted shows once what a heartbeat of this session has found worth knowing
+// without telling anybody (spec/heartbeat-automations.md 1.11).
+func noted(tx *state.Tx, t *session.Turn, before *strings.Builder) error {
+	row, ok, err := state.Heartbeats.Get(tx, heartbeat.Key(t.Agent))
+	if err != nil || !ok || row.Rec.Note == "" || row.Rec.Last == nil || t.SessionKey != session.Main(t.Agent) {
+		return err
+	}
+	e := event.Event{Text: "The last heartbeat noted: " + row.Rec.Note, CreatedAt: row.Rec.Last.At}
+	before.WriteString(event.Line(e, time.Local) + "\n")
+	row.Rec.Note = ""
+	return state.Heartbeats.Put(tx, row.ID, row.Rev, row.Rec)
 }

@@ -52,7 +52,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, clock: clocktest.New(noon), settings: map[string]heartbeat.Settings{}, agents: map[string]agent.Agent{}, heard: t.TempDir()}
-	store := statetest.OpenAt(t, filepath.Join(t.TempDir(), "state"), state.Options{Now: w.clock.Now})
+	dir := filepath.Join(t.TempDir(), "state")
+	t.Cleanup(func() { statetest.Remove(t, dir) })
+	store := statetest.OpenAt(t, dir, state.Options{Now: w.clock.Now})
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	post := &deliver.Post{Store: store, Clock: w.clock, Default: "inbox", Environ: environ}
 	turns := &agent.Turns{

@@ -466,7 +466,10 @@ func (w *world) step() {
 	case n == 12 && len(w.autos) < len(w.ids):
 		w.create()
 	}
-	d := min(time.Duration(1+w.r.IntN(1200))*time.Second, max(time.Second, w.next.Sub(w.now)))
+	d := time.Duration(1+w.r.IntN(1200)) * time.Second
+	if !w.next.IsZero() { // else all of them are off
+		d = min(d, max(time.Second, w.next.Sub(w.now)))
+	}
 	for _, x := range w.going {
 		d = min(d, max(time.Second, x.ends.Sub(w.real)))
 	}

@@ -256,7 +256,7 @@ func rounds(t *testing.T, normal int) int {
 	return normal
 }
 
-const oracleHorizon = 40 * time.Hour
+const oracleHorizon = 30 * time.Hour
 
 func TestNextAndPreviousAgreeWithAMinuteScan(t *testing.T) {
 	var locs []*time.Location
@@ -267,7 +267,7 @@ func TestNextAndPreviousAgreeWithAMinuteScan(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	found := 0
-	for range rounds(t, 4000) {
+	for range rounds(t, 1000) {
 		o := draw(r)
 		s, err := cron.Parse(o.expr)
 		if err != nil {
@@ -288,7 +288,7 @@ func TestNextAndPreviousAgreeWithAMinuteScan(t *testing.T) {
 		want, within = o.previous(at, oracleHorizon)
 		compare(t, o, "Previous", at, got, ok, want, within, at.Sub(got) < oracleHorizon)
 	}
-	if found < 100 {
+	if found < 50 {
 		t.Errorf("only %d rounds had an occurrence within the horizon", found)
 	}
 }
@@ -310,7 +310,7 @@ func compare(t *testing.T, o *oracle, what string, at, got time.Time, ok bool, w
 // The whole calendar, day by day, for the rules about days.
 func TestDaysAgreeWithADayScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))
-	for range rounds(t, 300) / 10 {
+	for range rounds(t, 1000) / 50 {
 		o := draw(r)
 		o.minute, o.hour = map[int]bool{0: true}, map[int]bool{12: true}
 		fields := strings.Fields(o.expr)

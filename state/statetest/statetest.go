@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"claw/state"
 	"claw/state/internal/vfs/faultfs"
@@ -17,7 +18,9 @@ import (
 // be consistent: see Check.
 func Open(t testing.TB) *state.Store {
 	t.Helper()
-	return OpenAt(t, filepath.Join(t.TempDir(), "state"), state.Options{})
+	dir := filepath.Join(t.TempDir(), "state")
+	t.Cleanup(func() { Remove(t, dir) })
+	return OpenAt(t, dir, state.Options{})
 }
 
 // OpenAt is Open for a given directory and options.
@@ -52,6 +55,19 @@ func Check(t testing.TB, dir string) {
 	}
 	for _, p := range problems {
 		t.Errorf("state directory: %s:%d: %s (%d bytes)", p.Path, p.Line, p.Why, len(p.Bytes))
+	}
+}
+
+// Remove removes a directory for good: a supervisor, or a tick that it has
+// started, may still be putting its things away after its end is written. Put
+// it into a cleanup that comes before the test's own removal.
+func Remove(t testing.TB, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("%s: somebody keeps writing there", dir)
+			return
+		}
 	}
 }
 

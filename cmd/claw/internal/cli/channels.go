@@ -27,7 +27,7 @@ type channelsList struct {
 
 // Help shows examples.
 func (channelsList) Help() string {
-	return "STATE is ok, or waiting: what is sent there waits until NOTE has been seen to.\n\n" +
+	return "STATE is ok, or not ready: what is sent there waits until NOTE has been seen to.\n\n" +
 		examples("claw channels list", "claw channels list --json | jq -r '.channels[] | select(.ready) | .name'")
 }
 
@@ -71,7 +71,7 @@ func (s shownChannel) state() string {
 	if s.Ready {
 		return "ok"
 	}
-	return "waiting"
+	return "not ready"
 }
 
 func (s shownChannel) note() string {

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"claw/state/statetest"
 )
 
 // places are what every shell offers: the words typed, the last one as far as
@@ -106,7 +107,7 @@ func world(t *testing.T) (env []string, replace *strings.Replacer) {
 		t.Fatal(err)
 	}
 	env = append(environ(t, state), "CLAW_CONFIG="+config)
-	t.Cleanup(func() { removed(t, state) })
+	t.Cleanup(func() { statetest.Remove(t, state) })
 	run := func(args ...string) string {
 		cmd := exec.Command(filepath.Join(binary(t), "claw"), args...)
 		var errOut strings.Builder
@@ -138,17 +139,6 @@ func world(t *testing.T) (env []string, replace *strings.Replacer) {
 		t.Fatal(err)
 	}
 	return env, strings.NewReplacer("RUNNING", running, "ENDED", ended, "SENT", sent, "WAITS", waits, "FILE", file, "FOLDER", folder, "NOWHERE", filepath.Join(folder, "none"))
-}
-
-// removed removes a state directory for good: a supervisor that has written the
-// end may still be sweeping there.
-func removed(t *testing.T, dir string) {
-	for deadline := time.Now().Add(30 * time.Second); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Errorf("%s: somebody keeps writing there", dir)
-			return
-		}
-	}
 }
 
 // question is a command line with the cursor behind its last word, which has

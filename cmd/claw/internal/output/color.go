@@ -33,7 +33,7 @@ func styleOf(state string) string {
 		return green
 	case "failed":
 		return red
-	case "timed_out", "unknown", "waiting", "blocked":
+	case "timed_out", "unknown", "not ready", "blocked":
 		return yellow
 	case "lost", "damaged":
 		return magenta
