@@ -34,10 +34,11 @@ type shift struct {
 	dir   string
 	clock clock.Clock
 
-	busy   map[string]int // by slot: an agent's name, post, sweep
-	landed chan landing
-	memory map[string]memo // by session: what was done about a wake that is still planned
-	again  bool            // something has happened that the stamp does not show
+	busy       map[string]int // by slot: an agent's name, post, sweep
+	landed     chan landing
+	memory     map[string]memo // by session: what was done about a wake that is still planned
+	configured []time.Time     // when the files of Config were changed, as the shift began
+	again      bool            // something has happened that the stamp does not show
 
 	turns, sends         context.Context // of agents, of channels and sweeps
 	stopTurns, stopSends context.CancelFunc
@@ -84,7 +85,7 @@ type landing struct {
 func newShift(ctx context.Context, r *Runner) *shift {
 	s := &shift{
 		r: r, dir: r.Store.Dir(), clock: r.Clock, busy: map[string]int{}, landed: make(chan landing),
-		memory: map[string]memo{}, runs: map[string]bool{}, said: map[string]bool{}, log: func(string) {},
+		memory: map[string]memo{}, runs: map[string]bool{}, configured: stamps(r.Config), said: map[string]bool{}, log: func(string) {},
 	}
 	base := context.WithoutCancel(ctx)
 	s.turns, s.stopTurns = context.WithCancel(base)
@@ -104,9 +105,8 @@ func (s *shift) end() {
 // work makes passes until one of them began with the stamp that is there when
 // it and all it started have ended; that stamp is returned.
 func (s *shift) work(ctx context.Context) wake.Stamp {
-	configured := stamps(s.r.Config)
 	for passes := 0; ; passes++ {
-		if passes > 0 && len(s.busy) == 0 && !equal(configured, stamps(s.r.Config)) {
+		if passes > 0 && len(s.busy) == 0 && !equal(s.configured, stamps(s.r.Config)) {
 			s.report.Stale = true
 			return wake.Stamp{}
 		}

@@ -1,9 +1,11 @@
 package scheduler_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"claw/runner/scheduler"
@@ -28,4 +30,13 @@ func (w *world) until(what string, ok func() bool) {
 			w.t.Fatalf("it never happened that %s", what)
 		}
 	}
+}
+
+func contextFor(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
+
+func exists(w *world, name string) bool {
+	_, err := os.Stat(filepath.Join(w.dir, name))
+	return err == nil
 }

@@ -52,7 +52,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, clock: clocktest.New(noon), dir: t.TempDir()}
-	w.open(statetest.OpenAt(t, filepath.Join(t.TempDir(), "state"), state.Options{Now: w.clock.Now}))
+	dir := filepath.Join(t.TempDir(), "state")
+	t.Cleanup(func() { statetest.Remove(t, dir) })
+	w.open(statetest.OpenAt(t, dir, state.Options{Now: w.clock.Now}))
 	return w
 }
 

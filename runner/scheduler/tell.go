@@ -28,8 +28,8 @@ func (s *Scheduler) announce(tx *state.Tx, a automation.Automation, r automation
 		if silent(out.text) {
 			return "", nil
 		}
-		d.Text = a.Name + "\n" + out.text
-		d.Body = out.text
+		d.Body = strings.TrimSpace(out.text)
+		d.Text = a.Name + "\n" + d.Body
 	case automation.Failed, automation.TimedOut, automation.Interrupted, automation.Unknown:
 		if a.State.ConsecutiveErrors > 1 && !r.Manual {
 			return "", nil

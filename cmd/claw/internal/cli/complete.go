@@ -62,6 +62,8 @@ func (a *app) candidates(kind, agent string, all bool) ([]candidate, error) {
 		return a.agentCandidates()
 	case argsSession:
 		return a.sessionCandidates(agent)
+	case argsAutomation:
+		return a.automationCandidates()
 	case argsChannel:
 		return a.channelCandidates()
 	case argsDelivery, argsUnsent:
@@ -141,6 +143,19 @@ func (a *app) sessionCandidates(agent string) ([]candidate, error) {
 	var all []candidate
 	for _, s := range sessions {
 		all = append(all, candidate{name: s.Key, help: string(s.Status) + ", " + counted(s.Turns, "turn")})
+	}
+	return all, err
+}
+
+func (a *app) automationCandidates() ([]candidate, error) {
+	s, err := a.cron()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.List()
+	var all []candidate
+	for _, e := range entries {
+		all = append(all, candidate{name: e.Name, help: oneLine(e.Words)})
 	}
 	return all, err
 }

@@ -92,23 +92,24 @@ type flagWord struct {
 
 // The kinds of value and argument that are not plain words.
 const (
-	valueDir     = "<dir>"
-	valueFile    = "<file>"
-	argsCommand  = "<command>" // a command line of its own
-	argsProcess  = "process"   // ids, for `claw __complete KIND`
-	argsRunning  = "running"
-	argsEnded    = "finished"
-	argsTask     = "task"
-	argsAgent    = "agent" // these also as a value, in angle brackets
-	argsSession  = "session"
-	argsChannel  = "channel"
-	argsDelivery = "delivery"
-	argsUnsent   = "unsent" // deliveries that a person may still have to see to
+	valueDir       = "<dir>"
+	valueFile      = "<file>"
+	argsCommand    = "<command>" // a command line of its own
+	argsProcess    = "process"   // ids, for `claw __complete KIND`
+	argsRunning    = "running"
+	argsEnded      = "finished"
+	argsTask       = "task"
+	argsAgent      = "agent" // these also as a value, in angle brackets
+	argsSession    = "session"
+	argsChannel    = "channel"
+	argsDelivery   = "delivery"
+	argsAutomation = "automation"
+	argsUnsent     = "unsent" // deliveries that a person may still have to see to
 )
 
 // askedKinds are the kinds for which the scripts ask `claw __complete`.
 func askedKinds() []string {
-	return []string{argsProcess, argsRunning, argsEnded, argsTask, argsAgent, argsSession, argsChannel, argsDelivery, argsUnsent}
+	return []string{argsProcess, argsRunning, argsEnded, argsTask, argsAgent, argsSession, argsChannel, argsDelivery, argsUnsent, argsAutomation}
 }
 
 // asValue is a kind that is asked for as what a flag takes.
@@ -152,6 +153,8 @@ func argsOf(path string) (kind string, many bool) {
 		return argsTask, false
 	case "sessions show", "sessions new", "sessions rm":
 		return argsSession, false
+	case "automations show", "automations next", "automations run", "automations runs", "automations enable", "automations disable", "automations rm":
+		return argsAutomation, false
 	case "channels test":
 		return argsChannel, false
 	case "deliveries show":

@@ -23,7 +23,7 @@ var places = []struct {
 }{
 	{"claw |pro", "process"},
 	{"claw |ta", "tasks"},
-	{"claw |", "exec process tool heartbeat agent sessions runner inbox deliveries channels tasks event doctor config completion version"},
+	{"claw |", "exec process tool heartbeat agent sessions automations runner inbox deliveries channels tasks event doctor config completion version"},
 	{"claw process |", "list poll log write send-keys submit paste kill clear remove wait"},
 	{"claw ps |se", "send-keys"},
 	{"claw process log |", "RUNNING ENDED"},
@@ -54,6 +54,12 @@ var places = []struct {
 	{"claw heartbeat respond --outcome |", "no_change progress done blocked needs_attention"},
 	{"claw heartbeat respond --notify |t", "true"},
 	{"claw heartbeat respond --priority |", "low normal high"},
+	{"claw automations |", "add list show next run runs enable disable rm"},
+	{"claw cron |", "add list show next run runs enable disable rm"},
+	{"claw cron show |", "backup"},
+	{"claw automations run |ba", "backup"},
+	{"claw cron add --overlap |", "skip queue replace allow"},
+	{"claw cron add --announce |w", "webhook"},
 	{"claw runner |", "run status stop"},
 	{"claw runner status |--js", "--json"},
 	{"claw event send --mode |n", "now next-heartbeat"},
@@ -121,6 +127,7 @@ func world(t *testing.T) (env []string, replace *strings.Replacer) {
 	run("sessions", "new", "--agent", "ops")
 	run("sessions", "new", "session:review", "--agent", "ops")
 	run("channels", "test", "inbox")
+	run("cron", "add", "--every", "6h", "--name", "backup", "--", "true")
 	sent := strings.Split(run("deliveries", "list"), "\t")[1]
 	ended := run("exec", "-b", "--notify", "webhook", "--", "true")
 	run("process", "wait", ended)

@@ -9,17 +9,19 @@ import (
 	"claw/cmd/claw/internal/output"
 	"claw/runner"
 	"claw/runner/heartbeat"
+	"claw/state/automation"
 	"claw/state/process"
 )
 
 // previewOf is what --dry-run --json prints.
 type previewOf struct {
-	At         time.Time   `json:"at"`
-	AtWork     bool        `json:"atWork"`
-	Wakes      []previewed `json:"wakes"`
-	Lost       []string    `json:"lost"`       // slugs
-	Deliveries []string    `json:"deliveries"` // ids
-	Next       time.Time   `json:"next,omitzero"`
+	At         time.Time        `json:"at"`
+	AtWork     bool             `json:"atWork"`
+	Wakes      []previewed      `json:"wakes"`
+	Runs       []automation.Run `json:"runs"`       // of automations, that would be started or recorded
+	Lost       []string         `json:"lost"`       // slugs
+	Deliveries []string         `json:"deliveries"` // ids
+	Next       time.Time        `json:"next,omitzero"`
 }
 
 type previewed struct {
@@ -45,6 +47,9 @@ func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
 	for _, x := range p.Lost {
 		fmt.Fprintf(&b, "%s: its supervisor has died; would be written down as lost\n", x.Slug)
 	}
+	for _, r := range p.Runs.Runs {
+		previewRun(&b, r, p.At)
+	}
 	for _, w := range p.Wakes {
 		previewWake(&b, w, p.At)
 	}
@@ -61,6 +66,24 @@ func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
 	}
 	_, err := io.WriteString(a.io.Out, b.String())
 	return err
+}
+
+// previewRun is one run of an automation in words; tour.md "Wake an agent".
+func previewRun(b *strings.Builder, r automation.Run, now time.Time) {
+	due := "by hand"
+	if !r.Slot.IsZero() {
+		due = "due " + moment(r.Slot, now)
+	}
+	switch {
+	case r.Status == automation.Running && r.StoppedAt.IsZero():
+		fmt.Fprintf(b, "%s: %s; would run\n", r.Name, due)
+	case r.Status == automation.Running:
+		fmt.Fprintf(b, "%s: %s; would be stopped for a later slot\n", r.Name, due)
+	case r.Status == automation.Queued:
+		fmt.Fprintf(b, "%s: %s; would wait: %s\n", r.Name, due, firstOf(r.Why, "others run"))
+	default:
+		fmt.Fprintf(b, "%s: %s; would be recorded as %s: %s\n", r.Name, due, r.Status, r.Why)
+	}
 }
 
 // previewWake is one wake in words; tour.md "Wake an agent".
@@ -93,7 +116,7 @@ func forWhat(w heartbeat.Planned) string {
 }
 
 func previewJSON(p runner.Preview) previewOf {
-	j := previewOf{At: p.At, AtWork: p.AtWork, Wakes: []previewed{}, Lost: []string{}, Deliveries: []string{}, Next: p.Next}
+	j := previewOf{At: p.At, AtWork: p.AtWork, Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Lost: []string{}, Deliveries: []string{}, Next: p.Next}
 	for _, w := range p.Wakes {
 		j.Wakes = append(j.Wakes, previewed{
 			Agent: w.Agent, SessionKey: w.SessionKey, Source: w.Source, Intent: w.Intent, Status: w.Status, Reason: w.Reason,

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claw/runner/scheduler"
+	"claw/state/automation"
+)
+
+type automationsNext struct {
+	What  string `arg:"" help:"A cron expression, \"every 6h\", or the name of an automation." placeholder:"EXPR|NAME"`
+	Count int    `help:"How many times (default 5)." default:"5" placeholder:"N"`
+	From  string `help:"From this time on; default now." placeholder:"TIME"`
+	TZ    string `name:"tz" help:"Time zone; default the automation's, else the host's." placeholder:"ZONE"`
+	JSON  bool   `name:"json" help:"Print {\"next\": [\"RFC 3339\", …], \"words\", \"effects\": [{\"at\", \"effect\"}]}."`
+}
+
+// Help shows examples.
+func (automationsNext) Help() string {
+	return "What a change of the clocks does to a time stands beside it. In a pipe each line is a time in RFC 3339, a tab, and that.\n\n" +
+		examples(`claw cron next "30 2 * * *" --tz America/New_York --from 2026-03-07`, "claw cron next standup --count 3 --json | jq -r '.next[]'")
+}
+
+// upcoming is one time at which a schedule is due.
+type upcoming struct {
+	At     time.Time `json:"at"`
+	Effect string    `json:"effect"`
+}
+
+// Run prints times.
+func (c *automationsNext) Run(a *app) error {
+	s, err := a.cron()
+	if err != nil {
+		return err
+	}
+	if c.Count < 1 || c.Count > 10000 {
+		return usagef(fmt.Sprintf("automations next: --count %d is not between 1 and 10000", c.Count))
+	}
+	from, zoned, slots, err := c.slots(a, s)
+	if err != nil {
+		return cronError("next", err)
+	}
+	var times []upcoming
+	for at := from.Add(-time.Millisecond); len(times) < c.Count; {
+		next, ok := slots.Next(at)
+		if !ok {
+			break
+		}
+		times = append(times, upcoming{next.In(zoned), slots.Effect(next)})
+		at = next
+	}
+	words := slots.Words(time.Local)
+	if c.JSON {
+		return a.io.JSON(nextJSON(words, times))
+	}
+	_, err = fmt.Fprint(a.io.Out, nextText(words, times, a.io.OutTTY))
+	return err
+}
+
+// slots are those of an automation that is called so, else of a schedule.
+func (c *automationsNext) slots(a *app, s *scheduler.Scheduler) (from time.Time, loc *time.Location, slots automation.Slots, err error) {
+	e, err := s.Find(c.What)
+	made := e.Automation
+	if missing, ok := err.(*scheduler.Refused); ok && missing.Missing {
+		made = automation.Automation{}
+		if !strings.ContainsAny(c.What, " @") {
+			return from, loc, slots, err
+		}
+		made.Schedule, err = automation.ParseSchedule(c.What, c.TZ, a.now(), s.Zone)
+		exact := int64(0)
+		if made.Schedule.Kind == automation.KindCron {
+			made.Schedule.StaggerMs = &exact // which comes of an id
+		}
+	} else if err == nil && c.TZ != "" && made.Schedule.Kind == automation.KindCron {
+		made.Schedule.TZ = c.TZ
+	}
+	if err != nil {
+		return from, loc, slots, err
+	}
+	if loc, err = s.Zone(firstOf(c.TZ, made.Schedule.TZ)); err != nil {
+		return from, loc, slots, &automation.Error{Field: "time zone", Value: c.TZ, Why: "is not known here", Hint: "write an IANA name such as Europe/Berlin"}
+	}
+	from = a.now()
+	if c.From != "" {
+		if from, err = automation.ParseAt(c.From, a.now(), loc); err != nil {
+			return from, loc, slots, err
+		}
+	}
+	if made.Schedule.Kind == automation.KindEvery && made.Schedule.AnchorMs == 0 {
+		made.Schedule.AnchorMs = from.UnixMilli()
+	}
+	slots, err = made.Slots(s.Zone)
+	return from, loc, slots, err
+}
+
+func nextJSON(words string, times []upcoming) map[string]any {
+	next, effects := []string{}, []upcoming{}
+	for _, u := range times {
+		next = append(next, u.At.Format(time.RFC3339))
+		if u.Effect != "" {
+			effects = append(effects, u)
+		}
+	}
+	return map[string]any{"next": next, "words": words, "effects": effects}
+}
+
+// nextText is tour.md "Give it a rhythm" for people, and lines for programs.
+func nextText(words string, times []upcoming, people bool) string {
+	var b strings.Builder
+	if people {
+		b.WriteString(words + "\n")
+	}
+	for _, u := range times {
+		line := u.At.Format(time.RFC3339) + "\t" + u.Effect
+		if people {
+			layout := "Mon _2 Jan 2006 15:04 MST"
+			if u.At.Second() != 0 {
+				layout = "Mon _2 Jan 2006 15:04:05 MST"
+			}
+			line = "  " + u.At.Format(layout)
+			if u.Effect != "" {
+				line += "   " + u.Effect
+			}
+		}
+		b.WriteString(line + "\n")
+	}
+	if len(times) == 0 && people {
+		b.WriteString("  never again\n")
+	}
+	return b.String()
+}
