@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -273,8 +274,9 @@ func (c *heartbeatRun) Run(a *app) error {
 	if err := ownSession(agent, c.Session); err != nil {
 		return err
 	}
-	w, err := a.runHeartbeat(r, agent, c.Session)
-	if err != nil {
+	in := a.interruptible()
+	w, turn, err := a.runHeartbeat(in.ctx, r, agent, c.Session)
+	if err = interruptedRun(turn, err, in.done()); err != nil {
 		return err
 	}
 	last, err := a.lastHeartbeat(agent)
@@ -305,24 +307,37 @@ func ownSession(agent, key string) error {
 }
 
 // runHeartbeat plans and carries out one wake by hand, and sends what follows
-// from it.
-func (a *app) runHeartbeat(r *runner.Runner, agent, key string) (heartbeat.Planned, error) {
-	if err := r.Heartbeat.Converge(a.ctx); err != nil {
-		return heartbeat.Planned{}, err
+// from it. The turn has no ID where none was needed.
+func (a *app) runHeartbeat(ctx context.Context, r *runner.Runner, agent, key string) (w heartbeat.Planned, t session.Turn, err error) {
+	if err := r.Heartbeat.Converge(ctx); err != nil {
+		return w, t, err
 	}
 	plan, err := r.Heartbeat.Plan(a.now(), heartbeat.Wake{
 		Agent: agent, SessionKey: key, Source: rules.SourceManual, Reason: rules.SourceManual, Intent: rules.IntentManual,
 	})
 	if err != nil {
-		return heartbeat.Planned{}, err
+		return w, t, err
 	}
 	i := slices.IndexFunc(plan.Wakes, func(w heartbeat.Planned) bool { return w.Intent == rules.IntentManual })
-	w := plan.Wakes[i]
-	if _, err := r.Heartbeat.Do(a.ctx, w); err != nil {
-		return w, err
+	w = plan.Wakes[i]
+	if t, err = r.Heartbeat.Do(ctx, w); err != nil {
+		return w, t, err
 	}
-	_, err = r.Post.Flush(a.ctx)
-	return w, err
+	return w, t, a.sending(ctx, func() error {
+		_, err := r.Post.Flush(ctx)
+		return err
+	})
+}
+
+// interruptedRun says what became of a run that a signal has ended.
+func interruptedRun(t session.Turn, err error, code int) error {
+	switch {
+	case t.ID == "":
+		return stopped(err, code, "heartbeat run: ended before the agent was asked, with its checks")
+	case !t.Status.Ended():
+		return stopped(err, code, "heartbeat run: turn "+t.ID+" goes on without claw, and what it says is sent when it has ended", "claw sessions show "+t.SessionKey)
+	}
+	return stopped(err, code, "heartbeat run: the agent has answered; what waits is sent by the next tick", "claw heartbeat tick")
 }
 
 // verdict says what happened, and with what code that ends.
