@@ -99,7 +99,8 @@ func TestWakeRunnerKilled(t *testing.T) {
 // flow is a way from something that happened to somebody who is told.
 type flow struct {
 	name   string
-	before [][]string // done in peace
+	before [][]string // done in peace; "later", "2m": by a clock that is ahead
+	later  string     // by how much the clock of args is ahead
 	fails  bool       // the agent does, each time
 	check  bool       // a check of heartbeat.d has something to say
 	args   []string   // of the claw that dies
@@ -116,8 +117,8 @@ var flows = []flow{
 	{name: "event", args: []string{"event", "send", "--mode", "now", "fact-1"}, acts: 40, events: 1, sends: 1},
 	{name: "check", check: true, args: []string{"heartbeat", "run"}, acts: 60},
 	{
-		name: "relayed", fails: true, args: []string{"heartbeat", "tick", "--now", "+10m"}, acts: 30,
-		before: [][]string{{"exec", "-b", "echo job-1 out"}, {"process", "wait", "--last"}, {"heartbeat", "tick"}, {"heartbeat", "tick", "--now", "+2m"}},
+		name: "relayed", fails: true, later: "10m", args: []string{"heartbeat", "tick"}, acts: 30,
+		before: [][]string{{"exec", "-b", "echo job-1 out"}, {"process", "wait", "--last"}, {"heartbeat", "tick"}, {"later", "2m", "heartbeat", "tick"}},
 	},
 }
 
@@ -168,9 +169,13 @@ func (w *wakes) mortal(f flow, n int, who string) (died bool) {
 		w.file("home/config/claw/heartbeat.d/disk", "#!/bin/sh\necho the disk is full\nexit 1\n")
 	}
 	for _, args := range f.before {
-		w.must(args...)
+		if args[0] == "later" {
+			w.later(args[1]).must(args[2:]...)
+		} else {
+			w.must(args...)
+		}
 	}
-	cmd := w.with("CLAW_WAKE_ON_EXIT=auto").program("mortal", append([]string{fmt.Sprint(n), who, w.bin}, f.args...)...)
+	cmd := w.later(f.later).with("CLAW_WAKE_ON_EXIT=auto").program("mortal", append([]string{fmt.Sprint(n), who, w.bin}, f.args...)...)
 	r := w.finish(cmd, "")
 	if r.code != 0 && r.code != 9 {
 		w.t.Fatalf("mortal: exit %d\n%s%s", r.code, r.out, r.err)

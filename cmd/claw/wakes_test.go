@@ -121,7 +121,7 @@ func (w *wakes) quiet() {
 	w.t.Helper()
 	for i := range 30 {
 		w.until("all that runs has ended", w.ended)
-		w.must("heartbeat", "tick", "--now", fmt.Sprintf("+%dm", 11*i))
+		w.later(fmt.Sprintf("%dm", 11*i)).must("heartbeat", "tick")
 		if len(w.running()) == 0 && w.rows().open() == "" {
 			return
 		}

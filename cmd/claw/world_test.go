@@ -108,6 +108,9 @@ func (w *world) with(env ...string) *world {
 	return &v
 }
 
+// later is the world by a wall clock that is so much ahead.
+func (w *world) later(by string) *world { return w.with("CLAW_TEST_SHIFT=" + by) }
+
 // result is how one run of claw ended.
 type result struct {
 	out, err string

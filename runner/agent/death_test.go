@@ -2,9 +2,11 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"claw/runner/agent"
 	"claw/runner/clock"
 	"claw/state"
+	"claw/state/process"
 	"claw/state/session"
 )
 
@@ -144,4 +147,86 @@ func TestDeathOfTheSupervisor(t *testing.T) {
 	if got := read(t, w.Cwd+"/runs"); got != "x\n" {
 		t.Errorf("%q", got)
 	}
+}
+
+// A reply that is not there to be read is not an empty one: nobody knows what
+// the agent has said (design.md 3, promise 5). How it ended is still known.
+func TestOutputThatIsGone(t *testing.T) {
+	folder := func(t *testing.T, dir string) error { return os.RemoveAll(dir) }
+	files := func(t *testing.T, dir string) error {
+		names, err := filepath.Glob(filepath.Join(dir, "output*"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%q, %v", names, err)
+		}
+		for _, name := range names {
+			err = errors.Join(err, os.Remove(name))
+		}
+		return err
+	}
+	nothing := func(*testing.T, string) error { return nil }
+	for _, tt := range []struct {
+		name   string
+		script string
+		gone   func(t *testing.T, dir string) error
+		status session.TurnStatus
+	}{
+		{"the folder", "echo ALERT", folder, session.TurnLost},
+		{"the files in it", "echo ALERT", files, session.TurnLost},
+		{"the folder of an agent that may have said nothing", "true", folder, session.TurnLost},
+		{"the folder of an agent that failed", "echo half; exit 3", folder, session.TurnFailed},
+		{"the folder of an agent that refused", "exit 75", folder, session.TurnNotAccepted},
+		{"nothing of an agent that said nothing", "true", nothing, session.TurnFailed},
+		{"nothing", "echo ALERT", nothing, session.TurnSucceeded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.dies("turn-launched", tt.script)
+			turn := w.turns()[0]
+			until(t, "the agent has ended", func() bool { return w.process(turn.ProcessID).Phase == process.Exited })
+			if err := tt.gone(t, w.Store.ProcessDir(turn.ProcessID)); err != nil {
+				t.Fatal(err)
+			}
+			w.settled()
+			turn = w.turn(turn.ID)
+			if turn.Status != tt.status {
+				t.Errorf("%s: %s, want %s", turn.Status, turn.Error, tt.status)
+			}
+			if tt.status == session.TurnLost && (turn.Outcome != "" || turn.Reply != "" || !strings.Contains(turn.Error, "is not known")) {
+				t.Errorf("%+v", turn)
+			}
+		})
+	}
+}
+
+// The row of a process that is gone says nothing about an agent that is known
+// to have run.
+func TestRowThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	w.dies("turn-launched", "echo ALERT")
+	turn := w.turns()[0]
+	until(t, "the agent has ended", func() bool { return w.process(turn.ProcessID).Phase == process.Exited })
+	err := w.Store.Update(t.Context(), func(tx *state.Tx) error {
+		row, _, err := state.Processes.Get(tx, turn.ProcessID)
+		if err != nil {
+			return err
+		}
+		return state.Processes.Delete(tx, row.ID, row.Rev)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.settled()
+	if turn = w.turn(turn.ID); turn.Status != session.TurnLost {
+		t.Errorf("%s: %s, want lost", turn.Status, turn.Error)
+	}
+}
+
+func (w *world) process(id string) (p process.Process) {
+	w.t.Helper()
+	w.view(func(tx *state.Tx) error {
+		row, _, err := state.Processes.Find(tx, id)
+		p = row.Rec
+		return err
+	})
+	return p
 }

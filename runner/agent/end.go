@@ -37,12 +37,14 @@ func (r *Turns) collect(ctx context.Context, t session.Turn) (e ending, going bo
 	switch {
 	case err != nil:
 		return ending{}, false, err
+	case !ok && t.Status == session.TurnRunning:
+		return vanished(), false, nil
 	case !ok:
 		return neverStarted(t), false, nil
 	case p.Live():
 		return ending{}, true, nil
 	}
-	said, lastErr, err := replyOf(r.Store.ProcessDir(p.ID))
+	said, lastErr, err := replyOf(r.Store.ProcessDir(p.ID), p.Output)
 	return judge(t, p, said, lastErr), false, err
 }
 

@@ -22,6 +22,7 @@ type ending struct {
 
 	killed    bool // by a signal, or on purpose
 	unstarted bool // there is no process
+	missing   bool // it has printed something that is not there to be read
 }
 
 // codeNotAccepted is EX_TEMPFAIL: the agent says that it did nothing
@@ -62,6 +63,8 @@ func judge(t session.Turn, p process.Process, e ending, lastErr string) ending {
 		e.status, e.error, e.killed = session.TurnFailed, "the agent was ended on purpose", true
 	case x.Code == nil:
 		e.status, e.error, e.killed = session.TurnFailed, because("the agent was ended by "+x.Signal, lastErr), true
+	case *x.Code == 0 && e.missing:
+		e.status, e.error = session.TurnLost, "the output of the agent is gone: what it said is not known"
 	case *x.Code == 0:
 		return said(t, e)
 	case *x.Code == codeNotAccepted:
@@ -138,6 +141,12 @@ func sessionStatus(t session.Turn, killed bool) session.Status {
 		return session.Killed
 	}
 	return session.Failed
+}
+
+// vanished is the end of a turn whose agent was started and of which nothing
+// is left.
+func vanished() ending {
+	return ending{status: session.TurnLost, error: "nothing is left of the agent's process: what it did is not known"}
 }
 
 // neverStarted is the end of a turn whose claw died before its agent ran.

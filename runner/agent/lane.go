@@ -154,7 +154,8 @@ func (q *queue) await(ctx context.Context, path string) error {
 		return q.busy()
 	}
 	if q.told != nil {
-		q.told(q.holder(q.key))
+		words, _ := q.holder(q.key)
+		q.told(words)
 		q.told = nil
 	}
 	err := state.LockShared(ctx, path)
@@ -164,7 +165,10 @@ func (q *queue) await(ctx context.Context, path string) error {
 	return err
 }
 
-func (q *queue) busy() error { return &BusyError{SessionKey: q.key, Holder: q.holder(q.key)} }
+func (q *queue) busy() error {
+	words, _ := q.holder(q.key)
+	return &BusyError{SessionKey: q.key, Holder: words}
+}
 
 // clear waits for the agents that go on in the lane without anybody waiting
 // for them, and ends their turns.
@@ -186,9 +190,10 @@ func (q *queue) clear(ctx context.Context) error {
 	return nil
 }
 
-// holder says in words who is in a lane.
-func (r *Turns) holder(key string) string {
-	words := "another claw"
+// holder says in words who is in a lane, and the pid of an agent, if that is
+// known.
+func (r *Turns) holder(key string) (words string, pid int) {
+	words = "another claw"
 	r.Store.View(func(tx *state.Tx) error {
 		s, ok, err := state.Sessions.Get(tx, key)
 		if err != nil || !ok {
@@ -198,20 +203,21 @@ func (r *Turns) holder(key string) string {
 		if err != nil || !ok || t.Rec.Status.Ended() {
 			return err
 		}
-		words = describe(tx, t.Rec)
+		words, pid = describe(tx, t.Rec)
 		return nil
 	})
-	return words
+	return words, pid
 }
 
 // describe is a turn as others are told of it.
-func describe(tx *state.Tx, t session.Turn) string {
-	words := "turn " + t.ID + " of agent " + t.Agent + " since " + t.CreatedAt.Local().Format("15:04")
+func describe(tx *state.Tx, t session.Turn) (words string, pid int) {
+	words = "turn " + t.ID + " of agent " + t.Agent + " since " + t.CreatedAt.Local().Format("15:04")
 	if t.ProcessID == "" {
-		return words
+		return words, 0
 	}
 	if p, ok, err := state.Processes.Get(tx, t.ProcessID); err == nil && ok && p.Rec.Root.PID != 0 {
-		words += " (pid " + strconv.Itoa(p.Rec.Root.PID) + ")"
+		pid = p.Rec.Root.PID
+		words += " (pid " + strconv.Itoa(pid) + ")"
 	}
-	return words
+	return words, pid
 }

@@ -1,12 +1,15 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
 	"claw/runner/output"
+	"claw/state/process"
 	"claw/state/session"
 )
 
@@ -85,15 +88,20 @@ func wholeRunes(s string) string {
 }
 
 // replyOf reads what an agent has said: its stdout, and the last line of its
-// stderr.
-func replyOf(dir string) (e ending, lastErr string, err error) {
+// stderr. Output that was captured once and is not there any more, or never
+// got to the disk, is missing: that is not an agent that said nothing.
+func replyOf(dir string, t process.Totals) (e ending, lastErr string, err error) {
 	out, err := output.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ending{missing: true}, "", nil
+	}
 	if err != nil {
-		return ending{}, "", nil // swept away, or never made: nothing was kept
+		return ending{}, "", err
 	}
 	defer out.Close()
+	end := out.Size()
 	kept, said := newExcerpt(session.MaxTranscriptReply), newExcerpt(2*maxError)
-	_, err = out.Scan(0, out.Size(), output.Selection{}, func(c output.Chunk) error {
+	_, err = out.Scan(0, end, output.Selection{}, func(c output.Chunk) error {
 		switch {
 		case c.Gap > 0:
 			kept.gap(c.Gap)
@@ -104,7 +112,8 @@ func replyOf(dir string) (e ending, lastErr string, err error) {
 		}
 		return nil
 	})
-	return ending{reply: kept.String(), bytes: kept.total}, lastLine(said.String()), err
+	e = ending{reply: kept.String(), bytes: kept.total, missing: end == 0 && t.Bytes+t.DroppedBytes > 0}
+	return e, lastLine(said.String()), err
 }
 
 // lastLine is the last line of s that says something, fit to be shown.

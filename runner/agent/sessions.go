@@ -15,6 +15,7 @@ import (
 type Seen struct {
 	session.Session
 	Holder string `json:"holder,omitempty"` // who is in the lane, in words; "" when it is free
+	PID    int    `json:"pid,omitempty"`    // of the agent in the lane; 0 while it is not known
 	Queued bool   `json:"queued,omitempty"` // somebody waits for the lane
 }
 
@@ -52,7 +53,7 @@ func (r *Turns) look(s *Seen) error {
 		return err
 	}
 	if s.Queued = queued; held {
-		s.Holder = r.holder(s.Key)
+		s.Holder, s.PID = r.holder(s.Key)
 		return nil
 	}
 	s.Status = session.Interrupted

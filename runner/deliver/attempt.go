@@ -3,7 +3,6 @@ package deliver
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"claw/runner/internal/failpoint"
@@ -14,70 +13,115 @@ import (
 // TooOldText says why a message was not sent by itself.
 const TooOldText = "too old: it has waited for three days; claw deliveries retry sends it all the same"
 
-// one takes one delivery a step further and returns it as it is then. byHand:
-// a person wants it now, whatever the ladder says.
-func (f *flush) one(ctx context.Context, d delivery.Delivery, byHand bool) (delivery.Delivery, error) {
-	ch, known := f.Channel(d.Route.Channel)
+// one takes one delivery that is due a step further and returns it as it is
+// then.
+func (f *flush) one(ctx context.Context, d delivery.Delivery) (delivery.Delivery, error) {
 	switch {
 	case d.State == delivery.Unknown:
+		ch, _ := f.Channel(d.Route.Channel)
 		return f.reconcile(ctx, ch, d)
 	case delivery.TooOld(d, f.Clock.Now()):
 		return f.change(ctx, d, func(d delivery.Delivery, now time.Time) (delivery.Delivery, error) {
 			return delivery.Fail(d, TooOldText, true, now)
 		})
-	case !known:
-		return f.refuse(ctx, d, *notReady("there is no channel " + d.Route.Channel + " in claw.toml"))
-	case ch.Type == Inbox:
-		return f.toInbox(ctx, d, byHand)
 	}
-	send, not := f.prepare(ch, d)
-	if not != nil {
-		return f.refuse(ctx, d, *not)
+	d, _, err := f.attempt(ctx, d, func(tx *state.Tx) (delivery.Delivery, int64, bool, error) {
+		row, ok, err := state.Deliveries.Get(tx, d.ID)
+		return row.Rec, row.Rev, ok && row.Rec.State == delivery.Pending && f.due(row.Rec, tx.Now()), err
+	})
+	return d, err
+}
+
+// pick is the delivery that is to be attempted, as it is in the transaction
+// that begins the attempt: pending, with the revision of its row. False where
+// none is to be begun.
+type pick func(tx *state.Tx) (d delivery.Delivery, rev int64, ok bool, err error)
+
+// attempt makes one attempt and returns the delivery as it is then. What
+// choose does and the attempt's marker are one transaction: whoever its write
+// wakes finds the attempt begun. about is what the channel gets; its route and
+// text never change. made is false when choose did not want it, or somebody
+// else in this process is at it.
+func (f *flush) attempt(ctx context.Context, about delivery.Delivery, choose pick) (d delivery.Delivery, made bool, err error) {
+	send, mark := f.entry(about)
+	if send == nil {
+		return f.mark(ctx, about, choose, mark)
 	}
-	begun, ok, err := f.begin(ctx, d, byHand)
-	if err != nil || !ok {
-		return begun, err
+	if !flying.start(about.ID) {
+		return about, false, nil
 	}
-	defer flying.land(d.ID)
+	begun, made, err := f.mark(ctx, about, choose, mark)
+	if errors.Is(err, state.ErrNotDurable) && made {
+		// The marker stands, but a power cut could take it: nothing is sent on
+		// it, and the next Flush takes it back.
+		flying.arrived(about.ID, *notReady(err.Error()))
+	}
+	defer flying.land(about.ID)
+	if err != nil || !made {
+		return begun, false, err
+	}
 	failpoint.Hit("delivery-begun")
 	o := send()
 	failpoint.Hit("delivery-sent")
-	flying.arrived(d.ID, o)
-	return f.conclude(ctx, begun, o)
+	flying.arrived(about.ID, o)
+	d, err = f.conclude(ctx, begun, o)
+	return d, true, err
 }
 
-// begin writes the attempt marker. False when somebody else was faster, or it
-// is not due any more.
-func (f *flush) begin(ctx context.Context, d delivery.Delivery, byHand bool) (delivery.Delivery, bool, error) {
-	began := false
-	if !flying.start(d.ID) {
-		return d, false, nil
+// act changes a delivery in a transaction.
+type act func(tx *state.Tx, d delivery.Delivery) (delivery.Delivery, error)
+
+// entry is how an attempt begins: what sends the message once the marker of
+// the attempt stands. nil is for what is over with the transaction, be it a
+// channel that cannot be tried or our own inbox.
+func (f *flush) entry(d delivery.Delivery) (send func() outcome, mark act) {
+	ch, known := f.Channel(d.Route.Channel)
+	if !known {
+		return nil, refusal(*notReady("there is no channel " + d.Route.Channel + " in claw.toml"))
 	}
-	err := f.Store.Update(ctx, func(tx *state.Tx) error {
-		began = false
-		row, ok, err := state.Deliveries.Get(tx, d.ID)
+	if ch.Type == Inbox {
+		return nil, f.toInbox
+	}
+	send, not := f.prepare(ch, d)
+	if not != nil {
+		return nil, refusal(*not)
+	}
+	return send, func(tx *state.Tx, d delivery.Delivery) (delivery.Delivery, error) {
+		return delivery.Begin(d, f.self, tx.Now())
+	}
+}
+
+// refusal is an outcome that comes about without an attempt.
+func refusal(o outcome) act {
+	return func(tx *state.Tx, d delivery.Delivery) (delivery.Delivery, error) {
+		if o.verdict == delivery.Permanent {
+			return delivery.Fail(d, o.why, true, tx.Now())
+		}
+		return delivery.Defer(d, o.why, tx.Now())
+	}
+}
+
+// mark is the transaction in which an attempt begins. False when choose says
+// so.
+func (f *flush) mark(ctx context.Context, d delivery.Delivery, choose pick, mark act) (delivery.Delivery, bool, error) {
+	made := false
+	err := f.Store.Update(ctx, func(tx *state.Tx) (err error) {
+		made = false
+		chosen, rev, ok, err := choose(tx)
+		if chosen.ID != "" {
+			d = chosen
+		}
 		if err != nil || !ok {
 			return err
 		}
-		d = row.Rec
-		if d.State != delivery.Pending || !byHand && !f.due(d, tx.Now()) {
-			return nil
-		}
-		if d, err = delivery.Begin(d, f.self, tx.Now()); err != nil {
+		if d, err = mark(tx, d); err != nil {
 			return err
 		}
-		began = true
-		return put(tx, row.Rev, d)
+		made = true
+		return put(tx, rev, d)
 	})
-	if errors.Is(err, state.ErrNotDurable) && began {
-		// The marker stands, but a power cut could take it: nothing is sent on
-		// it, and the next Flush takes it back.
-		flying.arrived(d.ID, *notReady(err.Error()))
-	}
-	if err != nil || !began {
-		flying.land(d.ID)
-	}
-	return d, began && err == nil, err
+	f.count(d, made && err == nil)
+	return d, made, err
 }
 
 // conclude writes what an attempt came to, also when whoever asked for it is
@@ -112,16 +156,6 @@ func after(d delivery.Delivery, o outcome, now time.Time) (delivery.Delivery, er
 	return delivery.Lose(d, o.why, now)
 }
 
-// refuse writes an outcome that came about without an attempt.
-func (f *flush) refuse(ctx context.Context, d delivery.Delivery, o outcome) (delivery.Delivery, error) {
-	return f.change(ctx, d, func(d delivery.Delivery, now time.Time) (delivery.Delivery, error) {
-		if o.verdict == delivery.Permanent {
-			return delivery.Fail(d, o.why, true, now)
-		}
-		return delivery.Defer(d, o.why, now)
-	})
-}
-
 // change moves a pending delivery on, unless somebody else has.
 func (f *flush) change(ctx context.Context, seen delivery.Delivery, act func(delivery.Delivery, time.Time) (delivery.Delivery, error)) (delivery.Delivery, error) {
 	d, changed, err := f.rewrite(ctx, seen.ID, func(d delivery.Delivery, now time.Time) (delivery.Delivery, bool, error) {
@@ -154,29 +188,15 @@ func (f *flush) rewrite(ctx context.Context, id string, act func(delivery.Delive
 
 // toInbox delivers into our own ledger: message and receipt are one
 // transaction, so that there is no moment in which the outcome is not known.
-func (f *flush) toInbox(ctx context.Context, seen delivery.Delivery, byHand bool) (delivery.Delivery, error) {
-	d := seen
-	delivered := false
-	err := f.Store.Update(ctx, func(tx *state.Tx) error {
-		row, ok, err := state.Deliveries.Get(tx, seen.ID)
-		if err != nil || !ok || row.Rec.State != delivery.Pending || !byHand && !f.due(row.Rec, tx.Now()) {
-			d, delivered = row.Rec, false
-			return err
-		}
-		if d, err = delivery.Begin(row.Rec, f.self, tx.Now()); err != nil {
-			return err
-		}
-		if d, err = delivery.Succeed(d, "inbox", tx.Now()); err != nil {
-			return err
-		}
-		delivered = true
-		if err := addMessage(tx, d); err != nil {
-			return err
-		}
-		return put(tx, row.Rev, d)
-	})
-	f.count(d, delivered && err == nil)
-	return d, err
+func (f *flush) toInbox(tx *state.Tx, d delivery.Delivery) (delivery.Delivery, error) {
+	d, err := delivery.Begin(d, f.self, tx.Now())
+	if err != nil {
+		return d, err
+	}
+	if d, err = delivery.Succeed(d, "inbox", tx.Now()); err != nil {
+		return d, err
+	}
+	return d, addMessage(tx, d)
 }
 
 // addMessage writes the message, unless it stands there already.
@@ -188,38 +208,4 @@ func addMessage(tx *state.Tx, d delivery.Delivery) error {
 	return state.Inbox.Put(tx, d.ID, 0, delivery.Message{
 		ID: d.ID, At: tx.Now(), Title: d.Title, Text: d.Text, Body: d.Body, To: d.Route.To, Source: d.Source,
 	})
-}
-
-// reconcile asks a channel whether an attempt of unknown outcome has arrived.
-// It answers with the first word of its stdout: sent, not_sent or unresolved.
-// Only not_sent lets it be sent again.
-func (f *flush) reconcile(ctx context.Context, ch Channel, d delivery.Delivery) (delivery.Delivery, error) {
-	prog, not := f.program(ch, d, ch.Reconcile)
-	answer, rest := "", ""
-	if not == nil {
-		prog.Stdin = endLine(d.Text)
-		e := run(prog)
-		if e.exit.Code == 0 && !e.exit.Signalled && !e.exit.TimedOut {
-			answer, rest, _ = strings.Cut(e.stdout, "\n")
-		}
-	}
-	got, changed, err := f.rewrite(context.WithoutCancel(ctx), d.ID, func(now delivery.Delivery, at time.Time) (delivery.Delivery, bool, error) {
-		if now.State != delivery.Unknown || now.Asked != d.Asked || !now.AttemptedAt.Equal(d.AttemptedAt) {
-			return now, false, nil
-		}
-		next, err := settled(now, strings.TrimSpace(answer), strings.TrimSpace(rest), at)
-		return next, true, err
-	})
-	f.count(got, changed && err == nil && got.State != delivery.Unknown)
-	return got, err
-}
-
-func settled(d delivery.Delivery, answer, rest string, now time.Time) (delivery.Delivery, error) {
-	switch answer {
-	case "sent":
-		return delivery.Succeed(d, "reconciled "+rest, now)
-	case "not_sent":
-		return delivery.Refute(d, "the channel says that it was not sent", now)
-	}
-	return delivery.Unresolved(d, now)
 }

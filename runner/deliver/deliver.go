@@ -115,15 +115,20 @@ func (c Channel) recipient(r delivery.Route) string {
 // same idempotency key that is there already is returned instead: nothing is
 // told twice.
 func (p *Post) Intend(tx *state.Tx, d delivery.Delivery) (delivery.Delivery, error) {
+	return settle.Intend(tx, filled(d, tx.Now()))
+}
+
+// filled is a new intent with all that it needs.
+func filled(d delivery.Delivery, now time.Time) delivery.Delivery {
 	if d.ID == "" {
-		d.ID = ulid.New(tx.Now())
+		d.ID = ulid.New(now)
 	}
 	if d.IdempotencyKey == "" {
 		d.IdempotencyKey = d.ID
 	}
-	d.State, d.CreatedAt = delivery.Pending, tx.Now()
+	d.State, d.CreatedAt = delivery.Pending, now
 	d.Text, d.Body, d.Title = capped(d.Text, d.Source), capped(d.Body, d.Source), capped(d.Title, d.Source)
-	return settle.Intend(tx, d)
+	return d
 }
 
 // capped is text as valid UTF-8 of at most delivery.MaxText bytes, with a note

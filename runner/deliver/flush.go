@@ -238,7 +238,7 @@ func (f *flush) lane(ctx context.Context, channel string, rows []delivery.Delive
 		if i > 0 && d.Attempts > 0 && clock.Sleep(ctx, watch, pacing) != nil {
 			return
 		}
-		if _, err := f.one(ctx, d, false); err != nil {
+		if _, err := f.one(ctx, d); err != nil {
 			f.mu.Lock()
 			f.failed = err
 			f.mu.Unlock()

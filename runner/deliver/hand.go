@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"claw/runner/clock"
 	"claw/runner/internal/proc"
 	"claw/state"
 	"claw/state/delivery"
@@ -107,15 +108,84 @@ func Find(store *state.Store, now time.Time, query string) (delivery.Delivery, e
 
 // Retry sends a delivery now because a person says so: one that waits, has
 // failed, or may have arrived. The idempotency key is the same. It returns the
-// delivery as the attempt left it. The error is a *RefusedError for one that
-// has arrived, was dismissed or is being sent.
+// delivery as the attempt left it. One that somebody else is sending is waited
+// for: what that comes to counts. The error is a *RefusedError for one that
+// has arrived or was dismissed, and for a send that does not end.
 func (p *Post) Retry(ctx context.Context, id string) (delivery.Delivery, error) {
 	f := &flush{Post: p, self: Self()}
-	d, err := f.wish(ctx, id, delivery.Retry)
+	d, err := f.current(ctx, id)
 	if err != nil {
-		return d, refused(d, "retried", err)
+		return d, err
 	}
-	return f.one(ctx, d, true)
+	d, made, err := f.attempt(ctx, d, func(tx *state.Tx) (delivery.Delivery, int64, bool, error) {
+		row, ok, err := state.Deliveries.Get(tx, id)
+		if err != nil || !ok || row.Rec.State == delivery.Sending {
+			return row.Rec, row.Rev, false, err
+		}
+		d, err := delivery.Retry(row.Rec, tx.Now())
+		return d, row.Rev, err == nil, err
+	})
+	if err == nil && !made {
+		d, err = f.await(ctx, d)
+	}
+	return d, refused(d, "retried", err)
+}
+
+// current is a live delivery. An attempt that nobody will finish is settled
+// first.
+func (f *flush) current(ctx context.Context, id string) (delivery.Delivery, error) {
+	d, err := f.read(id)
+	if err != nil || d.State != delivery.Sending || !f.orphaned(d) {
+		return d, err
+	}
+	if err := f.abandon(ctx, []delivery.Delivery{d}); err != nil {
+		return d, err
+	}
+	return f.read(id)
+}
+
+func (f *flush) read(id string) (d delivery.Delivery, err error) {
+	err = f.Store.View(func(tx *state.Tx) error {
+		row, ok, err := state.Deliveries.Get(tx, id)
+		if err == nil && !ok {
+			err = missing(id)
+		}
+		d = row.Rec
+		return err
+	})
+	return d, err
+}
+
+func missing(id string) error {
+	return &delivery.NotFoundError{Query: id, Hint: "claw deliveries list shows what there is"}
+}
+
+// How often await looks, and how much longer than the channel may take.
+const (
+	lookEvery = 20 * time.Millisecond
+	overtime  = 10 * time.Second
+)
+
+// await waits for an attempt of somebody else to be over. The error is a
+// *delivery.MoveError when it is not, long after it should have been.
+func (f *flush) await(ctx context.Context, d delivery.Delivery) (delivery.Delivery, error) {
+	ch, _ := f.Channel(d.Route.Channel)
+	watch := clock.New()
+	for {
+		d, err := f.read(d.ID)
+		if err != nil {
+			return d, err
+		}
+		if d = Seen(d, f.Clock.Now()); d.State != delivery.Sending && !flying.has(d.ID) {
+			return d, nil
+		}
+		if watch.Elapsed() > ch.Timeout+overtime {
+			return d, &delivery.MoveError{From: delivery.Sending, To: delivery.Pending}
+		}
+		if err := clock.Sleep(ctx, watch, lookEvery); err != nil {
+			return d, err
+		}
+	}
 }
 
 // Dismiss settles a delivery without sending it: it is not looked at again.
@@ -146,7 +216,7 @@ func (f *flush) wish(ctx context.Context, id string, act func(delivery.Delivery,
 		flying.forget(id)
 	}
 	if err == nil && d.ID == "" {
-		err = &delivery.NotFoundError{Query: id, Hint: "claw deliveries list shows what there is"}
+		err = missing(id)
 	}
 	return d, err
 }
@@ -181,18 +251,11 @@ func (p *Post) Test(ctx context.Context, channel, to string) (delivery.Delivery,
 	if where.Reason != "" {
 		return delivery.Delivery{}, &RefusedError{Text: "there is no channel " + channel, Hint: "known are " + strings.Join(p.Names(), ", ")}
 	}
-	var d delivery.Delivery
-	err := p.Store.Update(ctx, func(tx *state.Tx) (err error) {
-		d, err = p.Intend(tx, delivery.Delivery{
-			Route: where.Route, Title: "claw: test message", Body: TestText, Text: TestText, Source: delivery.Source{Kind: "test", Name: channel},
-		})
-		return err
-	})
-	if err != nil {
-		return d, err
-	}
+	d := filled(delivery.Delivery{
+		Route: where.Route, Title: "claw: test message", Body: TestText, Text: TestText, Source: delivery.Source{Kind: "test", Name: channel},
+	}, p.Clock.Now())
 	f := &flush{Post: p, self: Self()}
-	d, err = f.one(ctx, d, true)
+	d, _, err := f.attempt(ctx, d, func(*state.Tx) (delivery.Delivery, int64, bool, error) { return d, 0, true, nil })
 	if err == nil && d.State != delivery.Delivered {
 		_, err = p.Dismiss(ctx, d.ID, "a test")
 	}

@@ -103,7 +103,7 @@ func TestWebhookAnswers(t *testing.T) {
 		{"413", status(413), "", "failed", "HTTP 413"},
 		{"301 is not followed", func(rw http.ResponseWriter, r *http.Request) {
 			http.Redirect(rw, r, "/elsewhere", http.StatusMovedPermanently)
-		}, "", "failed", "HTTP 301"},
+		}, "", "failed", "HTTP 301, a redirect, which is not followed"},
 		{"accepts and drops", drop, "", "unknown", "curl: (52)"},
 		{"accepts and drops, whatever the channel says", drop, "not_sent", "unknown", "curl: (52)"},
 		{"hangs", hang, "", "unknown", "curl: (28)"},
@@ -239,7 +239,8 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// TestReconcile: the channel's own word about an unknown outcome.
+// TestReconcile: the channel's own word about an unknown outcome, and what it
+// said is kept until there is another attempt.
 func TestReconcile(t *testing.T) {
 	tests := []struct {
 		answer   string
@@ -247,13 +248,21 @@ func TestReconcile(t *testing.T) {
 		attempts int
 		asked    int
 		sends    int
+		receipt  string
+		kept     string
 	}{
-		{"echo sent; echo id-9", "delivered", 1, 0, 0},
-		{"echo not_sent", "delivered", 2, 0, 1}, // and sent again, by itself
-		{"echo unresolved", "unknown", 1, 5, 0},
-		{"echo maybe", "unknown", 1, 5, 0},
-		{"echo sent; exit 1", "unknown", 1, 5, 0},
-		{"kill -KILL $$", "unknown", 1, 5, 0},
+		{"echo sent; echo id-9", "delivered", 1, 0, 0, "reconciled id-9", "sent\nid-9"},
+		{"echo sent msg-7", "delivered", 1, 0, 0, "reconciled msg-7", "sent msg-7"},
+		{"echo sent", "delivered", 1, 0, 0, "reconciled", "sent"},
+		{"echo not_sent", "delivered", 2, 0, 1, "", ""}, // and sent again, by itself
+		{"echo not_sent no such key", "delivered", 2, 0, 1, "", ""},
+		{"echo unresolved", "unknown", 1, 5, 0, "", "unresolved"},
+		{"echo maybe; echo later", "unknown", 1, 5, 0, "", "maybe\nlater"},
+		{"echo not_sentinel", "unknown", 1, 5, 0, "", "not_sentinel"},
+		{"true", "unknown", 1, 5, 0, "", "it printed nothing"},
+		{"echo who >&2", "unknown", 1, 5, 0, "", "it printed nothing: who"},
+		{"echo sent; exit 1", "unknown", 1, 5, 0, "", "exit code 1"},
+		{"kill -KILL $$", "unknown", 1, 5, 0, "", "it was ended by SIGKILL"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.answer, func(t *testing.T) {
@@ -275,6 +284,9 @@ func TestReconcile(t *testing.T) {
 			}
 			if got := strings.Count(w.file("sends"), "x"); got != tt.sends {
 				t.Errorf("%d sends, want %d", got, tt.sends)
+			}
+			if d.Receipt != tt.receipt || d.Answer != tt.kept {
+				t.Errorf("receipt %q, answer %q; want %q, %q", d.Receipt, d.Answer, tt.receipt, tt.kept)
 			}
 		})
 	}

@@ -108,9 +108,19 @@ func answered(e ended, failure string) outcome {
 	case h.Status == 0:
 		o.why = e.why()
 	default:
-		o.why = withCause("HTTP "+strconv.Itoa(h.Status), lastLines(prefix(e.stdout, errorBytes)))
+		o.why = withCause(statusText(h), lastLines(prefix(e.stdout, errorBytes)))
 	}
 	return o
+}
+
+// statusText is an answer that is no success, in words where the number alone
+// does not say what is to be done.
+func statusText(h delivery.HTTP) string {
+	s := "HTTP " + strconv.Itoa(h.Status)
+	if h.Redirect() {
+		s += ", a redirect, which is not followed; url must be the final address"
+	}
+	return s
 }
 
 // report takes the line of curl's report out of its stderr.

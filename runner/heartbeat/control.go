@@ -49,7 +49,8 @@ func Enable(ctx context.Context, store *state.Store, on bool) (changed bool, err
 
 // Respond keeps the structured answer of the turn that is running; of several
 // the last one counts (spec/heartbeat-automations.md 1.11). The error is a
-// *Refused when there is no such turn or it has ended.
+// *Refused when there is no such turn, when it has ended, and when it is a
+// person's: that one gets the reply, and nobody would read the answer.
 func Respond(ctx context.Context, store *state.Store, turnID string, r session.Response) error {
 	return store.Update(ctx, func(tx *state.Tx) error {
 		row, ok, err := state.Turns.Find(tx, turnID)
@@ -60,6 +61,9 @@ func Respond(ctx context.Context, store *state.Store, turnID string, r session.R
 			return &Refused{Text: "there is no turn " + strconv.Quote(turnID), Hint: "answer from within the turn, with the environment that claw gave the agent", Missing: true}
 		case row.Rec.Status.Ended():
 			return &Refused{Text: "turn " + turnID + " has ended (" + string(row.Rec.Status) + "): its answer counts as it was", Hint: "claw sessions show " + row.Rec.SessionKey}
+		}
+		if row.Rec.Kind == session.KindUser {
+			return &Refused{Text: "in this turn a person has written: what the agent prints is what they get", Hint: "print it; heartbeat respond answers a wake"}
 		}
 		row.Rec.Response = &r
 		return state.Turns.Put(tx, turnID, row.Rev, row.Rec)

@@ -2,6 +2,7 @@ package heartbeat_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -95,6 +96,26 @@ func TestRespond(t *testing.T) {
 	}
 	if r := w.turns()[0].Response; r == nil || r.Summary != "two" {
 		t.Errorf("kept: %+v", r)
+	}
+}
+
+// A person who has written gets the reply: nobody would read an answer.
+func TestRespondIsForWakes(t *testing.T) {
+	w := newWorld(t)
+	for i, kind := range []session.Kind{session.KindUser, session.KindHeartbeat, session.KindExec, session.KindCron, session.KindEvent, session.KindHook} {
+		id := fmt.Sprintf("01M8QC1TW0000000000000000%d", i)
+		w.update(func(tx *state.Tx) error {
+			return state.Turns.Add(tx, id, session.Turn{ID: id, DispatchID: id, Agent: "main", SessionKey: mainKey, Kind: kind, Status: session.TurnRunning})
+		})
+		err := heartbeat.Respond(t.Context(), w.Store, id, session.Response{Outcome: "done", Notify: true, Summary: "x"})
+		if refused(err) != (kind == session.KindUser) || err != nil && !refused(err) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for _, turn := range w.turns() {
+		if (turn.Response != nil) == (turn.Kind == session.KindUser) {
+			t.Errorf("%s: %+v", turn.Kind, turn.Response)
+		}
 	}
 }
 

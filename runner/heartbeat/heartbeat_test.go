@@ -2,8 +2,10 @@ package heartbeat_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"claw/prompts"
 	"claw/runner/heartbeat"
 	"claw/state"
+	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/session"
 )
@@ -315,6 +318,81 @@ func TestStructuredAnswer(t *testing.T) {
 	w.wantSent("look here")
 	if again, _ := heartbeat.ScratchOf(w.Store, "main"); again.Revision != 1 {
 		t.Errorf("revision %d", again.Revision)
+	}
+}
+
+// 1.11: what an answer proposes holds until it is due, whatever the cadence is
+// and whatever happens in between.
+func TestAProposedCheckIsKept(t *testing.T) {
+	for _, asked := range []time.Duration{10 * time.Minute, 3 * time.Hour, 24 * time.Hour} {
+		t.Run(asked.String(), func(t *testing.T) {
+			w := newWorld(t).sh("main", `echo '{"outcome":"no_change","notify":false,"summary":"s","nextCheck":"`+asked.String()+`"}'`)
+			w.one(w.due().tick())
+			want := w.turns()[0].EndedAt.Add(asked)
+			w.sh("main", "echo HEARTBEAT_OK")
+			for _, step := range []time.Duration{0, time.Minute, 7 * time.Minute} {
+				w.clock.Advance(step)
+				w.converge()
+				w.ended("reef", 0, "ok")
+				w.one(w.tick())
+				if got := w.monitor("main").NextDue; !got.Equal(want) {
+					t.Fatalf("%s on: the next check is at %s, not %s", step, got, want)
+				}
+			}
+			turn := w.one(w.due().tick())
+			w.want("kind", string(turn.Kind), "heartbeat")
+			if got := w.monitor("main"); got.IsProposed() || got.NextDue.Sub(w.clock.Now()) > 30*time.Minute {
+				t.Errorf("after it the next check is at %s", got.NextDue)
+			}
+		})
+	}
+}
+
+// A completion's turn may say as well when to look again.
+func TestAnEventsTurnProposesACheck(t *testing.T) {
+	w := newWorld(t).sh("main", `echo '{"outcome":"progress","notify":false,"summary":"s","nextCheck":"3h"}'`).converge()
+	w.ended("reef", 0, "ok")
+	turn := w.one(w.tick())
+	if got := w.converge().monitor("main").NextDue; !got.Equal(turn.EndedAt.Add(3 * time.Hour)) {
+		t.Errorf("%s", got)
+	}
+}
+
+// What heartbeat respond has accepted counts however the turn ended. Its
+// events stay all the same.
+func TestTheAnswerOfAFailedTurnIsSent(t *testing.T) {
+	scratch := "step 2"
+	for _, tt := range []struct {
+		status session.TurnStatus
+		notify bool
+		event  event.State
+	}{
+		{session.TurnFailed, true, event.Queued},
+		{session.TurnTimedOut, true, event.Queued},
+		{session.TurnNotAccepted, true, event.Queued},
+		{session.TurnLost, true, event.Unknown},
+		{session.TurnFailed, false, event.Queued},
+	} {
+		t.Run(fmt.Sprintf("%s, notify=%t", tt.status, tt.notify), func(t *testing.T) {
+			w := newWorld(t).sh("main", "exit 1").converge()
+			ev := w.ended("reef", 0, "ok")
+			turn := session.Turn{
+				ID: "01M8QC1TW00000000000000001", DispatchID: "01M8QC1TW00000000000000001", Agent: "main", SessionKey: mainKey, Kind: session.KindExec,
+				Status: tt.status, ProcessID: "x", EventIDs: []string{ev.ID}, Route: delivery.Route{Channel: "inbox"}, Alerts: []string{"disk check: full"},
+				Response:  &session.Response{Outcome: "progress", Notify: tt.notify, Summary: "the disk dies", Scratch: &scratch},
+				StartedAt: noon, EndedAt: noon,
+			}
+			w.update(func(tx *state.Tx) error { return w.End(tx, &turn, "half a rep") })
+			want := map[bool]string{true: "the disk dies", false: "disk check: full"}[tt.notify]
+			if sent := w.sent(); !slices.Contains(sent, want) || len(sent) > 1 && tt.status != session.TurnLost {
+				t.Errorf("sent: %q", sent)
+			}
+			w.want("event", string(w.event(ev.ID).State), string(tt.event))
+			w.want("last", w.last(), "failed")
+			if s, err := heartbeat.ScratchOf(w.Store, "main"); err != nil || s.Text != scratch {
+				t.Errorf("scratch: %+v, %v", s, err)
+			}
+		})
 	}
 }
 

@@ -67,7 +67,7 @@ func (e *Engine) heard(s Settings, m heartbeat.Monitor, t *session.Turn, reply s
 	if t.Route.IsZero() {
 		in.NoRoute = cmp.Or(e.Post.Resolve(s.Target, s.To, s.AccountID, delivery.Route{}).Reason, heartbeat.ReasonNoTarget)
 	}
-	if t.ProcessID == "" && reply != "" {
+	if t.ProcessID == "" && reply != "" && !in.Failed {
 		// The embedded agent says what events and checks say. That may look
 		// like an acknowledgement, and is none.
 		in.Response = &session.Response{Outcome: "needs_attention", Notify: true, Summary: reply, NotificationText: reply}
@@ -84,9 +84,11 @@ func cmpTime(a, b time.Time) time.Time {
 
 // alarmed sends what the checks said when the agent that was to look at it
 // failed: a disk that fills up is not forgotten because the agent is down. The
-// same alarm is not sent again within the time of a duplicate.
+// same alarm is not sent again within the time of a duplicate. An agent that
+// has asked for a message about it, before it failed, has looked at it.
 func alarmed(out heartbeat.Outcome, m heartbeat.Monitor, t *session.Turn) heartbeat.Outcome {
-	if out.Status != heartbeat.StatusFailed || len(t.Alerts) == 0 || t.Route.IsZero() {
+	answered := t.Response != nil && t.Response.Notify
+	if out.Status != heartbeat.StatusFailed || len(t.Alerts) == 0 || t.Route.IsZero() || answered {
 		return out
 	}
 	again := heartbeat.Judge(heartbeat.Reply{
@@ -119,19 +121,14 @@ func remember(m *heartbeat.Monitor, t *session.Turn, out heartbeat.Outcome) {
 		// An isolated turn runs the tasks of the session that it stands for.
 		m.Tasks = heartbeat.Stamped(m.Tasks, cmp.Or(t.Source.SessionKey, t.SessionKey), t.Tasks, start)
 	}
-	if t.Status == session.TurnSucceeded {
+	if t.Status == session.TurnSucceeded || out.Note != "" {
 		m.Note = out.Note
 	}
 }
 
-// The bounds of what an agent may propose for its next check.
-const (
-	soonestCheck = time.Minute
-	latestCheck  = 24 * time.Hour
-)
-
-// proposed moves the schedule to the check that the answer asked for, within
-// bounds and active hours.
+// proposed moves the schedule to the check that the answer asked for, of
+// whatever wake. A turn that failed proposes nothing
+// (spec/heartbeat-automations.md, pacing).
 func (e *Engine) proposed(m *heartbeat.Monitor, s Settings, t *session.Turn, reply string) {
 	resp := t.Response
 	if resp == nil {
@@ -139,14 +136,8 @@ func (e *Engine) proposed(m *heartbeat.Monitor, s Settings, t *session.Turn, rep
 			resp = &r
 		}
 	}
-	if resp == nil || t.Kind != session.KindHeartbeat || t.Status != session.TurnSucceeded || !m.Enabled || t.ProcessID == "" {
+	if resp == nil || t.Status != session.TurnSucceeded || t.ProcessID == "" {
 		return
 	}
-	d := heartbeat.ParseEvery(resp.NextCheck)
-	if d <= 0 {
-		return
-	}
-	at := t.EndedAt.Add(max(soonestCheck, min(d, latestCheck)))
-	every, phase := time.Duration(m.IntervalMs)*time.Millisecond, time.Duration(m.PhaseMs)*time.Millisecond
-	m.NextDue = heartbeat.Seek(at, every, phase, hoursOf(s), zone(s.Zone, s.UserZone))
+	m.Propose(heartbeat.ParseEvery(resp.NextCheck), t.EndedAt, hoursOf(s), zone(s.Zone, s.UserZone))
 }

@@ -42,7 +42,8 @@ func (e *Engine) started(m *heartbeat.Monitor, w Wake, periodic bool, now time.T
 
 // advance moves the schedule after what a wake did at now: a slot of the clock
 // is followed by the next one, everything else puts the next check off. A
-// check that is due, but came second to events, follows them.
+// check that is due, but came second to events, follows them, and one that an
+// answer has proposed stays when it is.
 func (e *Engine) advance(m *heartbeat.Monitor, w Wake, periodic bool, now time.Time) {
 	intent := w.Intent
 	switch {
@@ -51,7 +52,7 @@ func (e *Engine) advance(m *heartbeat.Monitor, w Wake, periodic bool, now time.T
 		if !w.Due.IsZero() {
 			intent = heartbeat.IntentScheduled
 		}
-	case !w.Due.IsZero():
+	case !w.Due.IsZero(), m.IsProposed():
 		return
 	}
 	s := e.Settings(m.Agent)

@@ -3,7 +3,9 @@
 //
 // Two limits hold at once. Output lives as long as its task (retention days),
 // and all output together stays within a budget: the oldest finished goes
-// first. What still runs is never touched, whatever its size.
+// first. What still runs is never touched, whatever its size, and neither is
+// what somebody will still read: the output of an agent whose turn has not
+// ended has the reply in it.
 package retention
 
 import (
@@ -77,6 +79,11 @@ func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (in
 	if err != nil {
 		return 0, err
 	}
+	awaited, oldest, err := pending(store) // after the life-lines: a turn is there before its process, and ends after it
+	if err != nil {
+		return 0, err
+	}
+	all = slices.DeleteFunc(all, func(k kept) bool { return awaited[filepath.Base(k.dir)] })
 	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.dir, b.dir)) })
 	total := int64(0)
 	for _, k := range all {
@@ -95,9 +102,44 @@ func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (in
 		removed += k.size
 	}
 	if p.Keep > 0 {
-		err = store.Prune(ctx, now.Add(-p.Keep))
+		before := now.Add(-p.Keep)
+		if !oldest.IsZero() && oldest.Before(before) {
+			before = oldest // the row of its process says how the agent ended
+		}
+		err = store.Prune(ctx, before)
 	}
 	return removed, err
+}
+
+// pending are the ids of the processes whose end has not been taken in yet,
+// however long ago it was: their rows are live, or their turns have not ended.
+// oldest is when the first of these turns began; zero without one.
+func pending(store *state.Store) (awaited map[string]bool, oldest time.Time, err error) {
+	err = store.View(func(tx *state.Tx) error {
+		awaited, oldest = map[string]bool{}, time.Time{}
+		processes, err := state.Processes.All(tx)
+		if err != nil {
+			return err
+		}
+		for _, row := range processes {
+			if row.Rec.Live() {
+				awaited[row.ID] = true
+			}
+		}
+		turns, err := state.Turns.All(tx)
+		for _, row := range turns {
+			t := row.Rec
+			if t.Status.Ended() {
+				continue
+			}
+			awaited[t.ProcessID] = true
+			if oldest.IsZero() || t.CreatedAt.Before(oldest) {
+				oldest = t.CreatedAt
+			}
+		}
+		return err
+	})
+	return awaited, oldest, err
 }
 
 // finished lists the folders of processes that are certainly over: nobody

@@ -11,6 +11,8 @@ import (
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/event"
+	"claw/state/process"
+	"claw/state/session"
 	"claw/state/statetest"
 	"claw/state/ulid"
 )
@@ -129,4 +131,77 @@ func TestJustEndedStays(t *testing.T) {
 	if exists(short) {
 		t.Error("the older one was kept beyond the budget")
 	}
+}
+
+// TestWhatIsStillToBeReadStays: however old it is and however small the
+// budget, the output of a process whose turn, or whose own end, nobody has
+// written yet is kept, and so is the archived row that says how it ended; both
+// go as soon as it was.
+func TestWhatIsStillToBeReadStays(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	long := now.Add(-30 * 24 * time.Hour)
+	s := opened(t)
+	reply, unsettled, over := made(t, s, long, 100), made(t, s, long, 100), made(t, s, long, 100)
+	turn := session.Turn{ID: ulid.New(long), SessionKey: "agent:main:main", Agent: "main", ProcessID: filepath.Base(reply), Status: session.TurnRunning, CreatedAt: long}
+	update := func(fn func(tx *state.Tx) error) {
+		t.Helper()
+		if err := s.Update(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(func(tx *state.Tx) error {
+		if err := state.Turns.Add(tx, turn.ID, turn); err != nil {
+			return err
+		}
+		id := filepath.Base(unsettled)
+		return state.Processes.Add(tx, id, process.Process{ID: id, Slug: "tide-orbit", Phase: process.Running, CreatedAt: long})
+	})
+	day := filepath.Join(s.Dir(), "archive", "processes", long.Format("2006-01-02")+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(day), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(day, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func() {
+		t.Helper()
+		if _, err := retention.Sweep(t.Context(), s, retention.Policy{Budget: 1, Keep: 7 * 24 * time.Hour}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep()
+	for path, want := range map[string]bool{reply: true, unsettled: true, over: false, day: true} {
+		if exists(path) != want {
+			t.Errorf("%s exists: %v, want %v", path, !want, want)
+		}
+	}
+	update(func(tx *state.Tx) error {
+		for _, row := range must(state.Turns.All(tx)) {
+			row.Rec.Status, row.Rec.EndedAt = session.TurnSucceeded, now
+			if err := state.Turns.Put(tx, row.ID, row.Rev, row.Rec); err != nil {
+				return err
+			}
+		}
+		for _, row := range must(state.Processes.All(tx)) {
+			code := 0
+			row.Rec.Phase, row.Rec.EndedAt, row.Rec.Exit = process.Exited, now, &process.Exit{Code: &code}
+			if err := state.Processes.Put(tx, row.ID, row.Rev, row.Rec); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	sweep()
+	for _, path := range []string{reply, unsettled, day} {
+		if exists(path) {
+			t.Errorf("%s is kept though nobody waits for it any more", path)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -25,7 +25,8 @@ type End struct {
 	Exit     process.Exit
 	At       time.Time
 	Totals   process.Totals
-	Tail     string // last 2000 characters, sanitised
+	Tail     string // last 2000 characters, sanitised: they stay in the row
+	Told     string // last event.MaxDetails characters, for the event; empty: Tail
 	Leftover []process.Leftover
 	// Shown means that the caller is told the result directly, so that no
 	// event is queued: the command could not be started.
@@ -46,7 +47,7 @@ func Conclude(tx *state.Tx, id string, end End) (process.Process, error) {
 	exit := end.Exit
 	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, end.At
 	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
-	if err := finish(tx, &p, end.Shown); err != nil {
+	if err := finish(tx, &p, end.Told, end.Shown); err != nil {
 		return p, err
 	}
 	return p, state.Processes.Put(tx, id, row.Rev, p)
@@ -64,17 +65,20 @@ func Unclaimed(tx *state.Tx, id string) (process.Process, error) {
 	if err := AddTask(tx, &p); err != nil {
 		return p, err
 	}
-	if err := finish(tx, &p, false); err != nil {
+	if err := finish(tx, &p, "", false); err != nil {
 		return p, err
 	}
 	return p, state.Processes.Put(tx, id, row.Rev, p)
 }
 
-func queueEvent(tx *state.Tx, p *process.Process, shown bool) error {
+func queueEvent(tx *state.Tx, p *process.Process, output string, shown bool) error {
 	if queue, _ := event.ShouldQueue(*p); !queue || shown {
 		return nil
 	}
 	e := event.Completion(newID(tx.Now()), *p, tx.Now())
+	if output != "" {
+		e.Details = event.Details(output)
+	}
 	p.EventID = e.ID
 	return state.Events.Add(tx, e.ID, e)
 }
@@ -249,7 +253,7 @@ func inferred(store *state.Store, p process.Process, now time.Time) End {
 	}
 	defer r.Close()
 	end.Totals = r.Totals()
-	end.Tail = r.Tail(process.TailChars)
+	end.Tail, end.Told = r.Tail(process.TailChars), r.Tail(event.MaxDetails)
 	if last := r.LastAt(); !last.IsZero() && last.After(p.CreatedAt) && len(end.Leftover) == 0 {
 		end.At = last
 	}

@@ -12,8 +12,9 @@ import (
 
 // finish writes what follows from the end of p: its task, and how somebody is
 // told. Whoever asked for it with an origin is told directly, by an intent;
-// else the session gets an event. shown: the caller knows already.
-func finish(tx *state.Tx, p *process.Process, shown bool) error {
+// else the session gets an event with the end of the output. shown: the caller
+// knows already.
+func finish(tx *state.Tx, p *process.Process, output string, shown bool) error {
 	row, ok, err := taskOf(tx, *p)
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func finish(tx *state.Tx, p *process.Process, shown bool) error {
 		}
 	}
 	if !direct {
-		if err := queueEvent(tx, p, shown); err != nil {
+		if err := queueEvent(tx, p, output, shown); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"claw/runner/retention"
 	"claw/runner/settle"
 	"claw/state"
+	"claw/state/event"
 	"claw/state/process"
 )
 
@@ -243,7 +244,7 @@ func (s *supervisor) finish() int {
 func (s *supervisor) conclude(left []process.Leftover) process.Process {
 	end := settle.End{
 		Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(),
-		Totals: s.out.Totals(), Tail: s.out.Tail(process.TailChars), Leftover: left,
+		Totals: s.out.Totals(), Tail: s.out.Tail(process.TailChars), Told: s.out.Tail(event.MaxDetails), Leftover: left,
 	}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Minute) {
 		if _, err := os.Stat(s.store.Dir()); errors.Is(err, fs.ErrNotExist) {

@@ -59,7 +59,8 @@ type Delivery struct {
 	Error         string    `json:"error,omitempty"`
 	Receipt       string    `json:"receipt,omitempty"` // what the channel printed, capped
 	ReceiptAt     time.Time `json:"receiptAt,omitzero"`
-	Asked         int       `json:"asked,omitempty"` // how often the channel was asked about an unknown outcome
+	Asked         int       `json:"asked,omitempty"`  // how often the channel was asked about an unknown outcome
+	Answer        string    `json:"answer,omitempty"` // what it said then, or why it said nothing; capped like Receipt
 	DismissedNote string    `json:"dismissedNote,omitempty"`
 	RetriedAt     time.Time `json:"retriedAt,omitzero"` // when a person last asked for it again
 }

@@ -107,6 +107,14 @@ func TestClassifyHTTP(t *testing.T) {
 	}
 }
 
+func TestRedirect(t *testing.T) {
+	for status, want := range map[int]bool{200: false, 300: false, 301: true, 302: true, 303: true, 304: false, 307: true, 308: true, 400: false} {
+		if (delivery.HTTP{Status: status}).Redirect() != want {
+			t.Errorf("%d: %v", status, !want)
+		}
+	}
+}
+
 // inState is a delivery of one attempt in a state.
 func inState(s delivery.State) delivery.Delivery {
 	d := delivery.Delivery{ID: "01JE8A000000000000000ABCDE", State: s, CreatedAt: epoch, Attempts: 1}
@@ -262,6 +270,75 @@ func TestUnknownIsOnlyAskedAbout(t *testing.T) {
 	last.Attempts = 5
 	if got, err := delivery.Refute(last, "no", now); err != nil || got.State != delivery.Failed {
 		t.Errorf("refuted without an attempt left: %+v, %v", got, err)
+	}
+}
+
+// TestReadAnswer: the first word answers, what follows is the receipt.
+func TestReadAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		stdout  string
+		answer  delivery.Answer
+		receipt string
+	}{
+		{"sent", "sent", ""},
+		{"sent\n", "sent", ""},
+		{" \n sent msg-7\n", "sent", "msg-7"},
+		{"sent\tmsg-7", "sent", "msg-7"},
+		{"sent\nmsg-7\nat noon\n", "sent", "msg-7\nat noon"},
+		{"sent\r\nmsg-7\r\n", "sent", "msg-7"},
+		{"sent  two  words ", "sent", "two  words"},
+		{"not_sent", "not_sent", ""},
+		{"not_sent 404", "not_sent", "404"},
+		{"unresolved", "unresolved", ""},
+		{"unresolved sent", "unresolved", ""},
+		{"", "unresolved", ""},
+		{"sent: msg-7", "unresolved", ""},
+		{"sentry is down", "unresolved", ""},
+		{"not sent", "unresolved", ""},
+		{"not_sent_yet", "unresolved", ""},
+		{"was it sent?", "unresolved", ""},
+	} {
+		if a, receipt := delivery.ReadAnswer(tt.stdout); a != tt.answer || receipt != tt.receipt {
+			t.Errorf("%q: %s %q, want %s %q", tt.stdout, a, receipt, tt.answer, tt.receipt)
+		}
+	}
+}
+
+// FuzzReadAnswer: nothing but the bare word lets anything be sent again, and no
+// receipt is made up.
+func FuzzReadAnswer(f *testing.F) {
+	for _, s := range []string{"sent msg-7", "not_sent\n", "not_sent\u00a0x", "\xffsent", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, stdout string) {
+		a, receipt := delivery.ReadAnswer(stdout)
+		words := strings.Fields(stdout)
+		for word, want := range map[string]delivery.Answer{"sent": delivery.AnswerSent, "not_sent": delivery.AnswerNotSent} {
+			if said := len(words) > 0 && words[0] == word; said != (a == want) {
+				t.Errorf("%q: %s", stdout, a)
+			}
+		}
+		if !strings.HasSuffix(strings.TrimSpace(stdout), receipt) || a == delivery.AnswerUnresolved && receipt != "" {
+			t.Errorf("%q: receipt %q", stdout, receipt)
+		}
+	})
+}
+
+// TestAnswerIsOfItsAttempt: what was said about one is not said about the next.
+func TestAnswerIsOfItsAttempt(t *testing.T) {
+	d := inState(delivery.Unknown)
+	d.Answer = "unresolved"
+	for name, act := range map[string]func() (delivery.Delivery, error){
+		"refuted": func() (delivery.Delivery, error) { return delivery.Refute(d, "no", epoch) },
+		"retried": func() (delivery.Delivery, error) { return delivery.Retry(d, epoch) },
+	} {
+		again, err := act()
+		if err == nil {
+			again, err = delivery.Begin(again, us, epoch)
+		}
+		if err != nil || again.Answer != "" {
+			t.Errorf("%s: %q, %v", name, again.Answer, err)
+		}
 	}
 }
 

@@ -72,6 +72,7 @@ func Begin(d Delivery, by Sender, now time.Time) (Delivery, error) {
 	}
 	d, err := moved(d, Sending, now)
 	d.Sender, d.AttemptedAt, d.Attempts = by, now, d.Attempts+1
+	d.Answer = "" // it was about the attempt before
 	return d, err
 }
 

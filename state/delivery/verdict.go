@@ -1,5 +1,10 @@
 package delivery
 
+import (
+	"strings"
+	"unicode"
+)
+
 // Verdict is what the end of a channel's program says about the message.
 type Verdict string
 
@@ -27,6 +32,32 @@ const (
 	FailureNotSent = "not_sent"
 	FailureUnknown = "unknown"
 )
+
+// Answer is what a channel says about an attempt of unknown outcome.
+type Answer string
+
+// The answers; design.md section 5.
+const (
+	AnswerSent       Answer = "sent"
+	AnswerNotSent    Answer = "not_sent" // the only one after which it may be sent again
+	AnswerUnresolved Answer = "unresolved"
+)
+
+// ReadAnswer reads the stdout of a channel that was asked: its first word is
+// the answer, wherever the line ends, and what follows is the receipt. A word
+// that is none of the answers is unresolved, which never does harm.
+func ReadAnswer(stdout string) (a Answer, receipt string) {
+	stdout = strings.TrimSpace(stdout)
+	word := stdout
+	if i := strings.IndexFunc(stdout, unicode.IsSpace); i >= 0 {
+		word, receipt = stdout[:i], strings.TrimSpace(stdout[i:])
+	}
+	switch a = Answer(word); a {
+	case AnswerSent, AnswerNotSent:
+		return a, receipt
+	}
+	return AnswerUnresolved, ""
+}
 
 // The exit codes of sysexits.h that mean something here.
 const (
@@ -61,6 +92,15 @@ func Classify(e Exit, failure string) Verdict {
 type HTTP struct {
 	Status  int  // 0: no answer came
 	Request bool // some of the request had gone out
+}
+
+// Redirect tells an answer that sends the client elsewhere.
+func (h HTTP) Redirect() bool {
+	switch h.Status {
+	case 301, 302, 303, 307, 308:
+		return true
+	}
+	return false
 }
 
 // ClassifyHTTP reads the answer of a webhook. An answer that says "not now"

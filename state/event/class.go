@@ -10,20 +10,13 @@ import (
 // cap of 20 bounds what is shown, not what is kept).
 const MaxShown = 20
 
-// IsExec tells the end of a command, by its kind or, in a text of our own
-// making, by the grammar (see Parse). What somebody else wrote is no
-// completion, whatever it looks like.
-func IsExec(e Event) bool {
-	if e.Kind == KindExec {
-		return true
-	}
-	_, ok := Parse(e.Text)
-	return ok && !e.Untrusted
-}
+// IsExec tells the end of a command: claw writes a row of that kind, and what
+// anybody sends (claw event send, a reminder's text) never is one, whatever it
+// looks like. The grammar of Parse takes such a text apart; it proves nothing
+// about who wrote it.
+func IsExec(e Event) bool { return e.Kind == KindExec }
 
-// isCron tells a reminder. What reads as a completion is one, whoever sent it
-// (openclaw#13317).
-func isCron(e Event) bool { return e.Kind == KindCron && !IsExec(e) }
+func isCron(e Event) bool { return e.Kind == KindCron }
 
 // Show chooses what a turn of a kind shows out of the queue of its session,
 // oldest first and at most limit (MaxShown), and says how many more of the
@@ -61,12 +54,13 @@ func shownIn(kind session.Kind) func(Event) bool {
 }
 
 // Reminders are the texts of reminders that are worth a prompt, neutralised;
-// the others are Noise. None is left when all is noise: the turn then asks
-// for an acknowledgement only.
+// the others are noise. None is left when all is noise: the turn then asks
+// for an acknowledgement only. One that reads as the end of a command is still
+// what somebody wanted to be reminded of: it is shown, and quoted.
 func Reminders(shown []Event, isAck func(string) bool) []string {
 	var texts []string
 	for _, e := range shown {
-		if !Noise(e.Text, isAck) {
+		if !echo(e.Text, isAck) {
 			texts = append(texts, neutralLines(capped(strings.TrimSpace(e.Text), detailsBudget)))
 		}
 	}
@@ -77,6 +71,12 @@ func Reminders(shown []Event, isAck func(string) bool) []string {
 // acknowledgement, an echo of the heartbeat, or the end of a command. isAck is
 // heartbeat.PureAck or a like rule.
 func Noise(text string, isAck func(string) bool) bool {
+	_, completion := Parse(text)
+	return completion || echo(text, isAck)
+}
+
+// echo tells a text that comes from the quiet protocol itself.
+func echo(text string, isAck func(string) bool) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "NO_REPLY" || isAck != nil && isAck(text) {
 		return true
@@ -85,9 +85,5 @@ func Noise(text string, isAck func(string) bool) bool {
 	if rest, ok := strings.CutPrefix(lower, "heartbeat_ok"); ok && (rest == "" || !isAlnum(rest[0]) && rest[0] != '_') {
 		return true
 	}
-	if strings.Contains(lower, "heartbeat poll") || strings.Contains(lower, "heartbeat wake") {
-		return true
-	}
-	_, completion := Parse(text)
-	return completion
+	return strings.Contains(lower, "heartbeat poll") || strings.Contains(lower, "heartbeat wake")
 }

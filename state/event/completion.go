@@ -17,11 +17,15 @@ const (
 	KindEvent = "event"
 )
 
+// MaxDetails is how many characters of the end of its output an event carries
+// (design.md section 7, spec/exec-process.md 5.2).
+const MaxDetails = 8000
+
 // The budgets of spec/exec-process.md 4.1 and 5.2, in characters.
 const (
-	snippetSource = 400  // of the end of the output
-	snippetBudget = 180  // what is left of it in the text
-	detailsBudget = 8000 // the multi-line tail
+	snippetSource = 400 // of the end of the output
+	snippetBudget = 180 // what is left of it in the text
+	detailsBudget = MaxDetails
 )
 
 // ShouldQueue says whether the end of a process is an event, and when it is

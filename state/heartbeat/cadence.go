@@ -82,6 +82,28 @@ func (m Monitor) AfterRun(intent string, now time.Time, h Hours, loc *time.Locat
 	return Seek(at, every, phase, h, loc)
 }
 
+// The bounds of what an answer may propose for the next check.
+const (
+	SoonestCheck = time.Minute
+	LatestCheck  = 24 * time.Hour
+)
+
+// Propose moves the schedule to the check that an answer has asked for at now,
+// so long after it: within the bounds, and within hours. A monitor that is not
+// enabled is never due.
+func (m *Monitor) Propose(after time.Duration, now time.Time, h Hours, loc *time.Location) {
+	if !m.Enabled || after <= 0 {
+		return
+	}
+	at := now.Add(max(SoonestCheck, min(after, LatestCheck)))
+	m.NextDue = Seek(at, m.every(), m.phase(), h, loc)
+	m.Proposed = m.NextDue
+}
+
+// IsProposed tells that the next check is the one that an answer has asked
+// for: it is neither put off nor brought forward.
+func (m Monitor) IsProposed() bool { return !m.NextDue.IsZero() && m.NextDue.Equal(m.Proposed) }
+
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -45,7 +45,8 @@ func identified(m Monitor) Monitor {
 //
 // A row that changes neither interval, phase nor hours keeps its next due,
 // also one that has passed: that is a check which is owed. One that is further
-// ahead than it can have been set by the present clock is set again.
+// ahead than it can have been set by the present clock is set again; what an
+// answer has proposed may be as far ahead as LatestCheck.
 func Converge(rows []Monitor, wanted []Wanted, now time.Time, seed string, cronEnabled bool) (changed []Monitor) {
 	have := make(map[string]Monitor, len(rows))
 	for _, m := range rows {
@@ -101,10 +102,16 @@ func (m Monitor) stale(old Monitor, now time.Time, w Wanted) bool {
 		return true
 	}
 	limit := now.Add(m.every())
+	if m.IsProposed() {
+		limit = now.Add(max(m.every(), LatestCheck))
+	}
 	if !m.NextDue.After(limit) {
 		return false // as always without a clock that was put back, or hours
 	}
-	return m.NextDue.After(Seek(limit, m.every(), m.phase(), w.Hours, w.zone()))
+	// The slots that Seek steps through begin with the limit, and those that
+	// led to the next due may lie up to one step later.
+	step := max(m.every(), time.Minute)
+	return m.NextDue.After(Seek(limit, m.every(), m.phase(), w.Hours, w.zone()).Add(step))
 }
 
 func (w Wanted) zone() *time.Location {

@@ -123,6 +123,79 @@ func TestConvergeKeepsADueThatWasPutOffOverNight(t *testing.T) {
 	}
 }
 
+// 1.11: what an answer has proposed holds although it is further ahead than
+// the cadence goes, until it has passed, and with hours as well.
+func TestConvergeKeepsWhatWasProposed(t *testing.T) {
+	for _, c := range []struct {
+		rule     string
+		from, to string // hours
+		at       time.Time
+		asked    time.Duration
+		due      time.Time
+	}{
+		{"longer than the interval", "", "", noon, 3 * time.Hour, noon.Add(3 * time.Hour)},
+		{"shorter", "", "", noon, 10 * time.Minute, noon.Add(10 * time.Minute)},
+		{"too soon", "", "", noon, time.Second, noon.Add(time.Minute)},
+		{"too late", "", "", noon, 48 * time.Hour, noon.Add(24 * time.Hour)},
+		{"into the night", "09:00", "22:00", noon.Add(10*time.Hour - time.Minute), time.Hour, time.Date(2026, 11, 11, 9, 29, 0, 0, time.UTC)}, // 22:59, and 21 half hours on
+		{"a day, into the night", "09:00", "22:00", noon.Add(9 * time.Hour), 24 * time.Hour, noon.Add(33 * time.Hour)},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			w := half("main")
+			if c.from != "" {
+				w.Hours = hours(t, c.from, c.to)
+				w.HoursLabel = w.Hours.Label("UTC")
+			}
+			rows := heartbeat.Converge(nil, []heartbeat.Wanted{w}, c.at, "dev", true)
+			rows[0].Propose(c.asked, c.at, w.Hours, time.UTC)
+			if !rows[0].NextDue.Equal(c.due) || !rows[0].IsProposed() {
+				t.Fatalf("%v, want %v", rows[0].NextDue, c.due)
+			}
+			for now := c.at; now.Before(c.due.Add(time.Hour)); now = now.Add(7 * time.Minute) {
+				if got := heartbeat.Converge(rows, []heartbeat.Wanted{w}, now, "dev", true); len(got) != 0 {
+					t.Fatalf("at %v: %v", now, got[0].NextDue)
+				}
+			}
+			w.Every = time.Hour
+			if got := heartbeat.Converge(rows, []heartbeat.Wanted{w}, c.at, "dev", true); len(got) != 1 || got[0].IsProposed() {
+				t.Error("another interval does not discard it")
+			}
+		})
+	}
+	row := settled("main")
+	row.Propose(24*time.Hour, noon, heartbeat.Hours{}, time.UTC)
+	if got := heartbeat.Converge([]heartbeat.Monitor{row}, []heartbeat.Wanted{half("main")}, noon.Add(-2*time.Hour), "dev", true); len(got) != 1 {
+		t.Error("by a clock that was put back by two hours, a check in 26 hours is kept")
+	}
+	off := heartbeat.NewMonitor("main")
+	off.Propose(time.Hour, noon, heartbeat.Hours{}, time.UTC)
+	if !off.NextDue.IsZero() || off.IsProposed() {
+		t.Error("a monitor that is off is due")
+	}
+}
+
+// Whatever the hours are and however long ago it was put off, a next due that
+// the rules have made is kept, as long as no window is stepped over.
+func TestConvergeKeepsWhatItMade(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		start, width := rapid.IntRange(0, 1439).Draw(t, "start"), rapid.IntRange(2, 1439).Draw(t, "width")
+		w := heartbeat.Wanted{Agent: "main", Every: time.Duration(rapid.IntRange(1, width*30).Draw(t, "every")) * time.Second}
+		w.Hours = heartbeat.Hours{Start: start, End: (start + width) % 1440, Restricted: true}
+		w.HoursLabel = w.Hours.Label("UTC")
+		at := noon.Add(time.Duration(rapid.IntRange(0, 86400).Draw(t, "at")) * time.Second)
+		row := heartbeat.Converge(nil, []heartbeat.Wanted{w}, at, "dev", true)[0]
+		if rapid.Bool().Draw(t, "proposed") {
+			row.Propose(time.Duration(rapid.IntRange(1, 100000).Draw(t, "asked"))*time.Second, at, w.Hours, time.UTC)
+		} else {
+			row.NextDue = row.AfterRun(heartbeat.IntentImmediate, at, w.Hours, time.UTC)
+		}
+		now := at.Add(time.Duration(rapid.IntRange(0, 100000).Draw(t, "later")) * time.Second)
+		if got := heartbeat.Converge([]heartbeat.Monitor{row}, []heartbeat.Wanted{w}, now, "dev", true); len(got) != 0 {
+			t.Fatalf("%v became %v", row.NextDue, got[0].NextDue)
+		}
+	})
+}
+
 func TestConvergeSpreadsAgents(t *testing.T) {
 	got := heartbeat.Converge(nil, []heartbeat.Wanted{half("main"), half("ops")}, noon, "dev", true)
 	if len(got) != 2 || got[0].PhaseMs != 849370 || got[1].PhaseMs != 125534 { // 1.3

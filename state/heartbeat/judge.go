@@ -31,9 +31,9 @@ const duplicateWindow = 24 * time.Hour
 // Reply is how a woken turn ended, and what decides what becomes of it.
 type Reply struct {
 	Kind     session.Kind
-	Failed   bool              // the turn did not succeed: there is no answer
+	Failed   bool              // the turn did not succeed: what it printed is no answer
 	Text     string            // the whole reply
-	Response *session.Response // of heartbeat respond within the turn; outranks the text
+	Response *session.Response // of heartbeat respond within the turn; outranks the text, and counts however the turn ended
 	Failures []string          // notices of the failed completions that it showed
 	Start    time.Time         // of the turn
 
@@ -68,9 +68,11 @@ type Outcome struct {
 // message. An acknowledgement never hides a failed completion: its notice is
 // sent then, behind what the reply said besides. A structured answer hides one
 // with notify=false if it says that there was progress or that it is done.
+//
+// A turn that failed has said nothing, except by heartbeat respond.
 func Judge(in Reply) Outcome {
 	if in.Failed {
-		return in.marked(Outcome{Status: StatusFailed}, IndicatorError)
+		return in.marked(in.failed(), IndicatorError)
 	}
 	out := in.heard()
 	out.Consume, out.StampTasks = true, true
@@ -82,6 +84,24 @@ func Judge(in Reply) Outcome {
 	}
 	out.Silent = out.Send == ""
 	return in.marked(out, IndicatorOk)
+}
+
+// failed is a turn that did not succeed. An answer that it gave by command was
+// accepted, and whoever gave it was told so: it counts. The events stay, and so
+// the failures among them are told by the turn that shows them again.
+func (in *Reply) failed() Outcome {
+	out := Outcome{Status: StatusFailed}
+	if in.Response == nil {
+		return out
+	}
+	in.Failures = nil
+	said := in.structured(*in.Response)
+	out.Scratch, out.Note = said.Scratch, said.Note
+	if said.Send != "" {
+		said = in.alert(said)
+		out.Send, out.Remember = said.Send, said.Remember
+	}
+	return out
 }
 
 // heard is what the reply says: Send is for the person, and without it Status

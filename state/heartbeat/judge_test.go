@@ -61,6 +61,15 @@ func TestJudge(t *testing.T) {
 		want outcome
 	}{
 		{"the turn failed", edit(said("HEARTBEAT_OK"), func(in *heartbeat.Reply) { in.Failed = true }), outcome{Status: "failed", Indicator: "error"}},
+		{"the turn failed after an answer", edit(said("x"), func(in *heartbeat.Reply) { in.Failed, in.Response = true, answer("blocked", true) }), outcome{Status: "failed", Send: "looked at it", Remember: true, Indicator: "error"}},
+		{"an answer of a failed turn that is no news", edit(said("x"), func(in *heartbeat.Reply) {
+			in.Failed, in.Response, in.LastText, in.LastSentAt = true, answer("blocked", true), "looked at it", noon.Add(-time.Hour)
+		}), outcome{Status: "failed", Indicator: "error"}},
+		{"an answer of a failed turn, but nowhere to send it", edit(said("x"), func(in *heartbeat.Reply) {
+			in.Failed, in.Response, in.NoRoute = true, answer("blocked", true), "no-target"
+		}), outcome{Status: "failed", Indicator: "error"}},
+		{"a silent answer of a failed turn is noted", edit(said("x"), func(in *heartbeat.Reply) { in.Failed, in.Response = true, answer("progress", false) }), outcome{Status: "failed", Note: "looked at it", Indicator: "error"}},
+		{"an answer that a failed turn only printed", edit(said(`{"outcome":"blocked","notify":true,"summary":"s"}`), func(in *heartbeat.Reply) { in.Failed = true }), outcome{Status: "failed", Indicator: "error"}},
 		{"nothing", said(" \n"), quiet("ok-empty")},
 		{"a token", said("HEARTBEAT_OK"), quiet("ok-token")},
 		{"a token and a remark", said("HEARTBEAT_OK all good"), quiet("ok-token")},
@@ -124,6 +133,8 @@ func TestJudge(t *testing.T) {
 		{"a failure and blocked, but do not notify", edit(relayed("", failedBuild), func(in *heartbeat.Reply) { in.Response = answer("blocked", false) }), noted(told(failedBuild), "looked at it")},
 		{"a failure that the agent works on", edit(relayed("", failedBuild), func(in *heartbeat.Reply) { in.Response = answer("progress", false) }), noted(quiet("ok-token"), "looked at it")},
 		{"a failure, but nowhere to tell it", edit(relayed("HEARTBEAT_OK", failedBuild), func(in *heartbeat.Reply) { in.NoRoute = "no-target" }), held("no-target")},
+		{"a failed turn about a failure, with an answer", edit(relayed("", failedBuild), func(in *heartbeat.Reply) { in.Failed, in.Response = true, answer("blocked", true) }), outcome{Status: "failed", Send: "looked at it", Indicator: "error"}},
+		{"a failed turn that found nothing: the failure is shown again", edit(relayed("", failedBuild), func(in *heartbeat.Reply) { in.Failed, in.Response = true, answer("no_change", false) }), outcome{Status: "failed", Indicator: "error"}},
 		{"a failed turn about a failure", edit(relayed("HEARTBEAT_OK", failedBuild), func(in *heartbeat.Reply) { in.Failed = true }), outcome{Status: "failed", Indicator: "error"}},
 
 		{"a reminder and a remark beside a token", edit(said("HEARTBEAT_OK Stand up"), func(in *heartbeat.Reply) { in.Kind = session.KindCron }), told("Stand up")},
@@ -140,9 +151,11 @@ func TestJudge(t *testing.T) {
 func TestJudgeTakesTheScratch(t *testing.T) {
 	resp := answer("progress", false)
 	resp.Scratch = scratch("watch /var")
-	got := heartbeat.Judge(edit(said("x"), func(in *heartbeat.Reply) { in.Response = resp }))
-	if got.Scratch == nil || *got.Scratch != "watch /var" {
-		t.Errorf("%+v", got)
+	for _, failed := range []bool{false, true} {
+		got := heartbeat.Judge(edit(said("x"), func(in *heartbeat.Reply) { in.Response, in.Failed = resp, failed }))
+		if got.Scratch == nil || *got.Scratch != "watch /var" {
+			t.Errorf("failed %t: %+v", failed, got)
+		}
 	}
 }
 

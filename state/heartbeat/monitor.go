@@ -16,6 +16,10 @@ type Monitor struct {
 	Hours      string `json:"activeHours,omitempty"` // as converged, to see a change: "09:00-22:00 Europe/Berlin"
 
 	NextDue time.Time `json:"nextDue,omitzero"`
+	// Proposed is the NextDue that an answer has asked for, by its nextCheck.
+	// As long as the two are equal nothing but the check itself, or other
+	// settings, moves it.
+	Proposed time.Time `json:"proposedDue,omitzero"`
 	// CheckedAt is the start of the last periodic check, or when the cadence
 	// began: other turns put the next one off, by at most one interval.
 	CheckedAt time.Time   `json:"lastCheckAt,omitzero"`
@@ -62,7 +66,7 @@ type Scratch struct {
 	Agent     string    `json:"agent"`
 	Text      string    `json:"text"`
 	Revision  int64     `json:"revision"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"` // absent: there has never been one
 }
 
 // MaxScratch is the most a scratch may hold.

@@ -63,9 +63,12 @@ func (c *agentSend) Run(a *app) error {
 func (c *agentSend) message(a *app) (string, error) {
 	text := strings.Join(c.Text, " ")
 	if text == "-" || len(c.Text) == 0 && piped(a.stdin) {
-		raw, err := io.ReadAll(io.LimitReader(a.stdin, session.MaxMessage+1))
+		raw, err := io.ReadAll(io.LimitReader(a.stdin, maxText+1)) // more than a turn takes, to say how much it is
 		if err != nil {
 			return "", err
+		}
+		if len(raw) > maxText {
+			return "", refusedTurn("agent send", &agent.TooLongError{Bytes: len(raw), More: true})
 		}
 		text = string(raw)
 	}
@@ -138,7 +141,7 @@ func (c *agentSend) conversation(a *app, turns *agent.Turns, known []string) (ke
 	case parsed.Agent != "" && parsed.Agent != name:
 		return "", "", usagef(fmt.Sprintf("agent send: session %s is of agent %s, not %s", key, parsed.Agent, name), "leave --agent out")
 	case !slices.Contains(known, name):
-		return "", "", &failure{code: exitNotFound, text: fmt.Sprintf("agent send: there is no agent %q", name), remedy: []string{"configured: " + strings.Join(known, ", ")}}
+		return "", "", noAgent("agent send", name, known)
 	case a.env("TURN_ID") != "" && key == a.env("SESSION"):
 		return "", "", &failure{code: exitRefused, text: "agent send: this is a turn of session " + key + " itself, which would wait for its own end", remedy: []string{"--session KEY or --agent NAME name another conversation"}}
 	}

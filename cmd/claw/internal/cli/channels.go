@@ -115,7 +115,13 @@ func (c *channelsTest) Run(a *app) error {
 	if _, known := post.Channel(c.Name); !known {
 		return &failure{code: exitNotFound, text: fmt.Sprintf("channels test: there is no channel %q", c.Name), remedy: []string{"known are " + strings.Join(post.Names(), ", ")}}
 	}
-	d, err := post.Test(a.ctx, c.Name, c.To)
+	var d delivery.Delivery
+	in := a.interruptible()
+	defer in.done()
+	err = a.sending(in.ctx, func() error {
+		d, err = post.Test(a.ctx, c.Name, c.To)
+		return err
+	})
 	if err != nil {
 		return asked("channels test", err)
 	}

@@ -73,11 +73,11 @@ func exitsOf(path string) []codeDoc {
 	case "heartbeat tick":
 		return []codeDoc{{"0", "done, or left to who is at work"}, {"2", "usage, or claw.toml cannot be used"}, {"5", state}}
 	case "heartbeat run":
-		return []codeDoc{{"0", "quiet, or a message was sent"}, {"1", "it failed"}, {"2", usage}, {"3", "no such agent"}, {"4", "skipped"}, {"5", state}}
+		return []codeDoc{{"0", "it ran: quiet, sent, or the same as before"}, {"1", "it failed"}, {"2", usage}, {"3", "no such agent"}, {"4", "it was skipped"}, {"5", state}}
 	case "heartbeat scratch":
-		return []codeDoc{{"0", "done"}, {"2", usage}, {"4", "it is at another revision"}, {"5", state}}
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"3", "no such agent"}, {"4", "it is at another revision"}, {"5", state}}
 	case "heartbeat respond":
-		return []codeDoc{{"0", "done"}, {"2", usage}, {"4", "not in a turn, or it has ended"}, {"5", state}}
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"4", "not in the turn of a wake, or it has ended"}, {"5", state}}
 	case "runner run":
 		return []codeDoc{{"0", "told to end"}, {"2", "usage, or claw.toml cannot be used"}, {"4", "a runner is at work already"}, {"5", state}}
 	case "runner status":

@@ -233,7 +233,13 @@ func (c *deliveriesRetry) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if d, err = post.Retry(a.ctx, d.ID); err != nil {
+	in := a.interruptible()
+	defer in.done()
+	err = a.sending(in.ctx, func() error {
+		d, err = post.Retry(a.ctx, d.ID)
+		return err
+	})
+	if err != nil {
 		return asked("deliveries retry", err)
 	}
 	if c.JSON {

@@ -47,7 +47,7 @@ func (c *eventList) Run(a *app) error {
 		a.io.Note("No events.")
 		return nil
 	}
-	t := output.Table{Columns: []output.Column{{Name: "STATE", State: true}, {Name: "WHEN"}, {Name: "SESSION"}, {Name: "EVENT", Flex: true}}}
+	t := output.Table{Columns: []output.Column{{Name: "STATE", State: true}, {Name: "WHEN"}, {Name: "SESSION", Flex: true}, {Name: "EVENT", Flex: true}}}
 	for _, e := range events {
 		t.Rows = append(t.Rows, []string{string(e.State), a.ago(e.CreatedAt), e.SessionKey, e.Text})
 	}

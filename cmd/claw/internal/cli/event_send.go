@@ -12,13 +12,13 @@ import (
 )
 
 type eventSend struct {
-	Text      string `arg:"" help:"What the session is told, as one argument; - reads it from stdin." placeholder:"TEXT"`
-	Mode      string `help:"now wakes the agent; next-heartbeat (the default) waits for its next turn." enum:"now,next-heartbeat" default:"next-heartbeat" placeholder:"WHEN"`
-	Session   string `help:"The session that is told; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
-	Agent     string `help:"The agent whose main session is meant; default $$CLAW_AGENT, else main." placeholder:"NAME"`
-	Key       string `help:"What it is about: the same text under the same key waits only once." placeholder:"CONTEXT"`
-	Untrusted bool   `help:"Say in the prompt that the text is somebody else's."`
-	JSON      bool   `name:"json" help:"Print {\"outcome\": \"queued\"|\"coalesced\", \"event\": {…}}."`
+	Text      []string `arg:"" help:"What the session is told; - reads it from stdin." placeholder:"TEXT"`
+	Mode      string   `help:"now wakes the agent; next-heartbeat (the default) waits for its next turn." enum:"now,next-heartbeat" default:"next-heartbeat" placeholder:"WHEN"`
+	Session   string   `help:"The session that is told; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
+	Agent     string   `help:"The agent whose main session is meant; default $$CLAW_AGENT, else main." placeholder:"NAME"`
+	Key       string   `help:"What it is about: the same text under the same key waits only once." placeholder:"CONTEXT"`
+	Untrusted bool     `help:"Say in the prompt that the text is somebody else's."`
+	JSON      bool     `name:"json" help:"Print {\"outcome\": \"queued\"|\"coalesced\", \"event\": {…}}."`
 }
 
 // Help shows examples.
@@ -57,7 +57,7 @@ func (c *eventSend) Run(a *app) error {
 }
 
 func (c *eventSend) event(a *app) (event.Event, error) {
-	text, err := a.textOf(c.Text)
+	text, err := a.textOf(strings.Join(c.Text, " "))
 	if err != nil {
 		return event.Event{}, err
 	}
@@ -76,6 +76,9 @@ func (c *eventSend) event(a *app) (event.Event, error) {
 	k, err := session.Parse(key)
 	if err != nil {
 		return event.Event{}, usagef("event send: "+err.Error(), remedyOf(err)...)
+	}
+	if err := a.checkAgent("event send", firstOf(k.Agent, agent)); err != nil {
+		return event.Event{}, err
 	}
 	return event.Event{
 		Kind: event.KindEvent, SessionKey: key, Agent: firstOf(k.Agent, agent), ContextKey: c.Key, Text: strings.ToValidUTF8(string(text), "\uFFFD"),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -118,7 +119,10 @@ func outcomeWords(e *rules.Event) string {
 	case rules.StatusFailed:
 		return "failed: " + firstOf(process.Collapse(e.Message), e.Reason)
 	}
-	words := e.Status + ": " + skipWords(e.Reason)
+	words := "skipped: " + skipWords(e.Reason)
+	if e.TurnID != "" { // the agent was asked; what it said was held back
+		words = "not sent: " + skipWords(e.Reason)
+	}
 	if e.Count > 1 {
 		words += fmt.Sprintf(" (%d times)", e.Count)
 	}
@@ -140,7 +144,7 @@ func checksWords(n int) string {
 func skipWords(reason string) string {
 	switch reason {
 	case rules.ReasonDisabled:
-		return "heartbeats are off"
+		return "its heartbeat is off"
 	case rules.ReasonInFlight:
 		return "the session was busy"
 	case rules.ReasonEmptyFile:
@@ -165,7 +169,7 @@ func (heartbeatLast) Help() string {
 
 // Run prints the record.
 func (c *heartbeatLast) Run(a *app) error {
-	agent, err := a.heartbeatAgent(c.Agent)
+	agent, err := a.meantAgent("heartbeat last", c.Agent)
 	if err != nil {
 		return err
 	}
@@ -259,7 +263,7 @@ func (heartbeatRun) Help() string {
 // Run wakes one session in the foreground.
 func (c *heartbeatRun) Run(a *app) error {
 	a.brief()
-	agent, err := a.heartbeatAgent(c.Agent)
+	agent, err := a.meantAgent("heartbeat run", c.Agent)
 	if err != nil {
 		return err
 	}
@@ -267,14 +271,12 @@ func (c *heartbeatRun) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(r.Heartbeat.Agents, agent) {
-		return &failure{code: exitNotFound, text: fmt.Sprintf("heartbeat run: there is no agent %q", agent), remedy: []string{"configured: " + strings.Join(r.Heartbeat.Agents, ", ")}}
-	}
 	if err := ownSession(agent, c.Session); err != nil {
 		return err
 	}
-	w, err := a.runHeartbeat(r, agent, c.Session)
-	if err != nil {
+	in := a.interruptible()
+	w, turn, err := a.runHeartbeat(in.ctx, r, agent, c.Session)
+	if err = interruptedRun(turn, err, in.done()); err != nil {
 		return err
 	}
 	last, err := a.lastHeartbeat(agent)
@@ -286,7 +288,7 @@ func (c *heartbeatRun) Run(a *app) error {
 			return err
 		}
 	}
-	return c.verdict(a, w, last)
+	return c.verdict(a, r, w, last)
 }
 
 // ownSession refuses a key that is none, or another agent's.
@@ -305,33 +307,48 @@ func ownSession(agent, key string) error {
 }
 
 // runHeartbeat plans and carries out one wake by hand, and sends what follows
-// from it.
-func (a *app) runHeartbeat(r *runner.Runner, agent, key string) (heartbeat.Planned, error) {
-	if err := r.Heartbeat.Converge(a.ctx); err != nil {
-		return heartbeat.Planned{}, err
+// from it. The turn has no ID where none was needed.
+func (a *app) runHeartbeat(ctx context.Context, r *runner.Runner, agent, key string) (w heartbeat.Planned, t session.Turn, err error) {
+	if err := r.Heartbeat.Converge(ctx); err != nil {
+		return w, t, err
 	}
 	plan, err := r.Heartbeat.Plan(a.now(), heartbeat.Wake{
 		Agent: agent, SessionKey: key, Source: rules.SourceManual, Reason: rules.SourceManual, Intent: rules.IntentManual,
 	})
 	if err != nil {
-		return heartbeat.Planned{}, err
+		return w, t, err
 	}
 	i := slices.IndexFunc(plan.Wakes, func(w heartbeat.Planned) bool { return w.Intent == rules.IntentManual })
-	w := plan.Wakes[i]
-	if _, err := r.Heartbeat.Do(a.ctx, w); err != nil {
-		return w, err
+	w = plan.Wakes[i]
+	if t, err = r.Heartbeat.Do(ctx, w); err != nil {
+		return w, t, err
 	}
-	_, err = r.Post.Flush(a.ctx)
-	return w, err
+	return w, t, a.sending(ctx, func() error {
+		_, err := r.Post.Flush(ctx)
+		return err
+	})
+}
+
+// interruptedRun says what became of a run that a signal has ended.
+func interruptedRun(t session.Turn, err error, code int) error {
+	switch {
+	case t.ID == "":
+		return stopped(err, code, "heartbeat run: ended before the agent was asked, with its checks")
+	case !t.Status.Ended():
+		return stopped(err, code, "heartbeat run: turn "+t.ID+" goes on without claw, and what it says is sent when it has ended", "claw sessions show "+t.SessionKey)
+	}
+	return stopped(err, code, "heartbeat run: the agent has answered; what waits is sent by the next tick", "claw heartbeat tick")
 }
 
 // verdict says what happened, and with what code that ends.
-func (c *heartbeatRun) verdict(a *app, w heartbeat.Planned, last *rules.Event) error {
+func (c *heartbeatRun) verdict(a *app, r *runner.Runner, w heartbeat.Planned, last *rules.Event) error {
 	switch {
+	case !w.Run:
+		return runSkipped(r.Heartbeat, w, w.Reason)
 	case last == nil:
 		return nil
-	case !w.Run || last.Status == rules.StatusSkipped && last.TurnID == "":
-		return &failure{code: exitRefused, text: "heartbeat run: skipped: " + skipWords(last.Reason), remedy: []string{"session " + w.SessionKey}}
+	case last.Status == rules.StatusSkipped && last.TurnID == "":
+		return runSkipped(r.Heartbeat, w, last.Reason)
 	case last.Status == rules.StatusFailed:
 		return &failure{code: exitFailed, text: "heartbeat run: " + outcomeWords(last), remedy: []string{"claw sessions show " + last.SessionKey}}
 	}
@@ -339,4 +356,31 @@ func (c *heartbeatRun) verdict(a *app, w heartbeat.Planned, last *rules.Event) e
 		a.io.Note(outcomeWords(last))
 	}
 	return nil
+}
+
+// runSkipped says why no agent was asked, and what can be done about it.
+func runSkipped(e *heartbeat.Engine, w heartbeat.Planned, reason string) error {
+	text, remedy := skipWords(reason), ""
+	switch reason {
+	case rules.ReasonDisabled:
+		s, err := e.Status()
+		if err != nil {
+			return err
+		}
+		text, remedy = offWords(s.Enabled, e.Settings(w.Agent))
+	case rules.ReasonInFlight:
+		remedy = "claw sessions show " + w.SessionKey
+	}
+	return &failure{code: exitRefused, text: "heartbeat run: skipped: " + text, remedy: nonEmpty(remedy)}
+}
+
+// offWords is why an agent has no heartbeat, and how it gets one.
+func offWords(all bool, s heartbeat.Settings) (text, remedy string) {
+	switch {
+	case !all:
+		return "heartbeats are off", "claw heartbeat enable"
+	case !s.Enrolled:
+		return "agent " + s.Agent + " has no heartbeat", "[agents." + s.Agent + ".heartbeat] in claw.toml gives it one: where one agent has such a block, the others run none"
+	}
+	return "the heartbeat of agent " + s.Agent + " is off: every is 0", `[agents.` + s.Agent + `.heartbeat] every = "30m" in claw.toml`
 }

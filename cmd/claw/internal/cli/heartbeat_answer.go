@@ -153,7 +153,7 @@ func (c *heartbeatScratch) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	agent, err := a.heartbeatAgent(c.Agent)
+	agent, err := a.meantAgent("heartbeat scratch", c.Agent)
 	if err != nil {
 		return err
 	}

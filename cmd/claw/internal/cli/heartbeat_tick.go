@@ -18,7 +18,7 @@ import (
 // heartbeatTick is `claw heartbeat tick`; design.md section 4.
 type heartbeatTick struct {
 	DryRun   bool   `name:"dry-run" help:"Say what would be done and why, and write nothing."`
-	Now      string `help:"As if it were this time: RFC 3339, or from now, as in +20m or -1h30m." placeholder:"TIME"`
+	Now      string `help:"With --dry-run, as if it were this time: RFC 3339, or from now, as in +20m or --now=-10m." placeholder:"TIME"`
 	JSON     bool   `name:"json" help:"Print {\"poked\", \"turns\", \"failed\", \"delivered\", \"settled\", \"next\"}; with --dry-run {\"wakes\": […], \"lost\", \"deliveries\", \"next\"}."`
 	Verbose  bool   `short:"v" help:"Say on stderr what was done, also where that is no terminal."`
 	Quiet    bool   `short:"q" help:"Say nothing, also on a terminal."`
@@ -85,21 +85,22 @@ func (c *heartbeatTick) tick(ctx context.Context, a *app, r *runner.Runner) erro
 	return err
 }
 
-// setTime gives the command another clock: as it was asked for, going on from
-// there, or standing still for a dry run.
+// setTime gives a dry run a clock that stands still, at the time that was asked
+// for. What is written down is written at the time it is: a retention that ran
+// next year would remove what is a second old.
 func (c *heartbeatTick) setTime(a *app) error {
 	at := a.now()
 	if c.Now != "" {
+		if !c.DryRun {
+			return usagef("heartbeat tick: --now only shows what another time would bring", "claw heartbeat tick --dry-run --now="+c.Now)
+		}
 		var ok bool
 		if at, ok = parseMoment(c.Now, at); !ok {
 			return usagef("heartbeat tick: --now: \""+c.Now+"\" is no time", "2026-11-30T22:10:00Z, or +20m for twenty minutes from now")
 		}
 	}
-	switch {
-	case c.DryRun:
+	if c.DryRun {
 		a.clock = fixed{Clock: a.clock, at: at}
-	case c.Now != "":
-		a.clock = shifted{Clock: a.clock, by: at.Sub(a.now())}
 	}
 	return nil
 }
@@ -121,14 +122,6 @@ type fixed struct {
 }
 
 func (f fixed) Now() time.Time { return f.at }
-
-// shifted is a clock that is wrong on purpose.
-type shifted struct {
-	clock.Clock
-	by time.Duration
-}
-
-func (s shifted) Now() time.Time { return s.Clock.Now().Add(s.by) }
 
 // logLine is text on one line, whatever an agent or a command has put into it.
 func logLine(s string) string { return strings.Join(strings.Fields(output.Safe(s)), " ") }

@@ -183,6 +183,8 @@ func TestFirstTries(t *testing.T) {
 		{"npm run build", 2, "", "claw: there is no command \"npm\"\n      claw --help shows what can be typed\n      claw exec -- COMMAND"},
 		{"completion", 2, "", "claw: completion: SHELL is missing\n"},
 		{"--color=mauve version", 2, "", "claw: --color must be one of"},
+		{"deliveries list --state x", 2, "", "claw: --state must be one of \"pending\","},
+		{"event list --state x", 2, "", "claw: --state must be one of \"queued\","},
 	} {
 		out, errOut, code := claw(t, strings.Fields(test.args)...)
 		if code != test.code || !begins(out, test.out) || !begins(errOut, test.errOut) {

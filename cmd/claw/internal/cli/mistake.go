@@ -58,7 +58,8 @@ func plainMistake(n *kong.Node, text string) string {
 	if missing, ok := strings.CutPrefix(text, `expected "<`); ok {
 		return nodePath(n) + ": " + strings.ToUpper(strings.TrimSuffix(missing, `>"`)) + " is missing"
 	}
-	return text
+	// The value of a flag that is absent is none that can be typed.
+	return strings.Replace(text, ` must be one of "",`, " must be one of ", 1)
 }
 
 func childNames(n *kong.Node) []string {

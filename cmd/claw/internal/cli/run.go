@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -24,7 +25,7 @@ func Main() int {
 	}
 	a := &app{
 		io: output.Standard(os.Getenv), stdin: os.Stdin, getenv: os.Getenv, environ: os.Environ(),
-		clock: clock.New(), ctx: context.Background(), args: os.Args[1:],
+		clock: clockOf(os.Getenv), ctx: context.Background(), args: os.Args[1:],
 	}
 	if len(a.args) == 1 && (a.args[0] == "version" || a.args[0] == "--version") {
 		return a.report((&versionCmd{}).Run(a)) // asked for by every script; it needs no grammar
@@ -35,6 +36,25 @@ func Main() int {
 	}
 	return a.run()
 }
+
+// clockOf is the clock of the system. CLAW_TEST_SHIFT=+10m moves its wall for
+// the tests of the whole program, which cannot wait for a second try; it is
+// offered to nobody (testdata/script/README.md).
+func clockOf(getenv func(string) string) clock.Clock {
+	c := clock.New()
+	if by, err := time.ParseDuration(getenv("CLAW_TEST_SHIFT")); err == nil {
+		return shifted{Clock: c, by: by}
+	}
+	return c
+}
+
+// shifted is a clock whose wall is wrong on purpose.
+type shifted struct {
+	clock.Clock
+	by time.Duration
+}
+
+func (s shifted) Now() time.Time { return s.Clock.Now().Add(s.by) }
 
 // run parses, runs and reports.
 func (a *app) run() (code int) {

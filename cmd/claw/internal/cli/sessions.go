@@ -85,11 +85,21 @@ func (c *sessionsList) Run(a *app) error {
 	return a.io.Table(t)
 }
 
+// laneWords says first what one looks for: who to look at, since when, and
+// whether somebody is held up. A narrow terminal cuts the rest.
 func laneWords(s agent.Seen) string {
-	if s.Holder != "" && s.Queued {
-		return s.Holder + ", another waits"
+	if s.Holder == "" {
+		return ""
 	}
-	return s.Holder
+	words := make([]string, 0, 4)
+	if s.PID != 0 {
+		words = append(words, "pid "+itoa(s.PID))
+	}
+	words = append(words, "since "+s.StartedAt.Local().Format("15:04"))
+	if s.Queued {
+		words = append(words, "another waits")
+	}
+	return strings.Join(append(words, "turn "+s.TurnID), ", ")
 }
 
 type sessionsShow struct {
@@ -218,6 +228,9 @@ func (c *sessionsNew) Run(a *app) error {
 		if name, err = a.heartbeatAgent(""); err != nil {
 			return err
 		}
+	}
+	if err := a.checkAgent("sessions new", name); err != nil {
+		return err
 	}
 	s, archive, err := turns.Renew(a.ctx, firstOf(key, session.Main(name)), name)
 	if err != nil {

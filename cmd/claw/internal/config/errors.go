@@ -99,6 +99,10 @@ func fileError(file, rule, hint string) *Error {
 	return &Error{Problems: []Problem{{File: file, Rule: rule, Hint: hint}}}
 }
 
+// Nearest finds the name that was probably meant by word, or "" when none is
+// near: at most a third of it (at least 2) is edited. Case does not count.
+func Nearest(word string, names []string) string { return nearest(word, names) }
+
 // nearest finds the candidate with the fewest edits from word, or "" when all
 // are further away than a third of it (at least 2). Case does not count.
 func nearest(word string, candidates []string) string {

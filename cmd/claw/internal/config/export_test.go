@@ -3,7 +3,6 @@ package config
 // For the tests of this package only.
 var (
 	HomeOf      = homeOf
-	Nearest     = nearest
 	ParseEvery  = parseEvery
 	FormatEvery = formatEvery
 	ExactSize   = exactSize

@@ -15,6 +15,10 @@ const gap = "  "
 // minFlex is how narrow a flexible column may get before it is left out.
 const minFlex = 6
 
+// minFirst is what the first column keeps in any case. The names that claw
+// gives, and its ids, are not longer.
+const minFirst = 26
+
 // Column is one column of a table.
 type Column struct {
 	Name  string // its header, only on a terminal
@@ -23,9 +27,10 @@ type Column struct {
 	Flex  bool   // may be shortened with … to fit the terminal
 }
 
-// Table is rows of values. On a terminal the first column stays whole, as it is
-// what people copy; flexible columns are shortened, widest first, and when
-// that is not enough columns are left out from the right.
+// Table is rows of values. On a terminal flexible columns are shortened, widest
+// first, and when that is not enough columns are left out from the right. The
+// first column is what people copy: names of a usual length stay whole, and one
+// long name must not take the other columns away from all rows.
 type Table struct {
 	Columns []Column
 	Rows    [][]string // as they are; missing cells are empty, further ones ignored
@@ -130,7 +135,11 @@ func shrink(widths []int, columns []Column, width int) bool {
 	for over -= width; over > 0; over-- {
 		widest := -1
 		for c, w := range widths {
-			if columns[c].Flex && w > minFlex && (widest < 0 || w > widths[widest]) {
+			least := minFlex
+			if c == 0 {
+				least = minFirst
+			}
+			if (c == 0 || columns[c].Flex) && w > least && (widest < 0 || w > widths[widest]) {
 				widest = c
 			}
 		}

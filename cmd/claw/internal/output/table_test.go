@@ -190,9 +190,48 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// One long name does not take the other columns away from all rows, nor does it
+// make lines that are longer than the terminal; 26 characters of it are left.
+func TestLongName(t *testing.T) {
+	long := "session:" + strings.Repeat("a", 100)
+	table := output.Table{
+		Columns: []output.Column{{Name: "SESSION"}, {Name: "AGENT"}, {Name: "STATUS", State: true}, {Name: "LANE", Flex: true}},
+		Rows: [][]string{
+			{"agent:main:main", "main", "running", "pid 6894, since 00:14, another waits"},
+			{long, "main", "done", ""},
+		},
+	}
+	for _, row := range []struct {
+		width int
+		want  string
+	}{
+		{80, `
+SESSION                          AGENT  STATUS   LANE
+agent:main:main                  main   running  pid 6894, since 00:14, another…
+session:aaaaaaaaaaaaaaaaaaaaaa…  main   done
+`},
+		{45, `
+SESSION                        AGENT  STATUS
+agent:main:main                main   running
+session:aaaaaaaaaaaaaaaaaaaa…  main   done
+`},
+		{10, `
+SESSION
+agent:main:main
+session:aaaaaaaaaaaaaaaaa…
+`},
+	} {
+		s, out, _ := terminal(row.width)
+		must(t, s.Table(table))
+		if diff := cmp.Diff(row.want[1:], out.String()); diff != "" {
+			t.Errorf("width %d:\n%s", row.width, diff)
+		}
+	}
+}
+
 // Whatever stands in a table, on a terminal no line is wider than it is, unless
-// the first column alone is; the first column is whole; lines are as many as
-// rows and a header.
+// the first column alone is, with not more than 26 characters; so much of the
+// first column stays whole; lines are as many as rows and a header.
 func TestTableAlwaysFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 120).Draw(t, "width")
@@ -207,7 +246,7 @@ func TestTableAlwaysFits(t *testing.T) {
 		cell := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z日🎉 ]{0,60}`))
 		for range rapid.IntRange(0, 4).Draw(t, "rows") {
 			row := rapid.SliceOfN(cell, columns, columns).Draw(t, "row")
-			row[0] = rapid.StringMatching(`[a-z]{1,12}`).Draw(t, "id")
+			row[0] = rapid.StringMatching(`[a-z]{1,60}`).Draw(t, "id")
 			table.Rows = append(table.Rows, row)
 		}
 		s, out, _ := terminal(width)
@@ -219,11 +258,18 @@ func TestTableAlwaysFits(t *testing.T) {
 			t.Fatalf("%d lines for %d rows", len(lines), len(table.Rows))
 		}
 		for i, line := range lines {
-			if w := runewidth.StringWidth(line); w > width && strings.Contains(line, " ") {
+			if w := runewidth.StringWidth(line); w > width && (w > 26 || strings.Contains(line, " ")) {
 				t.Errorf("%d wide in %d: %q", w, width, line)
 			}
-			if i > 0 && !strings.HasPrefix(line, table.Rows[i-1][0]) {
-				t.Errorf("%q does not begin with %q", line, table.Rows[i-1][0])
+			if i == 0 {
+				continue
+			}
+			id := table.Rows[i-1][0]
+			if len(id) > 26 {
+				id = id[:25] // and the ellipsis
+			}
+			if !strings.HasPrefix(line, id) {
+				t.Errorf("%q does not begin with %q", line, id)
 			}
 		}
 	})
