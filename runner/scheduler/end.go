@@ -28,9 +28,10 @@ func (s *Scheduler) outcome(c carried) outcome {
 	if c.turn.ID != "" {
 		return ofTurn(c.turn, c.turn.Reply)
 	}
-	out := outcome{end: ofProcess(c.process)}
+	dir := s.Store.ProcessDir(c.process.ID)
+	out := outcome{end: ofProcess(c.process, lastError(dir))}
 	if out.end.Status == automation.Succeeded {
-		out.text = said(s.Store.ProcessDir(c.process.ID))
+		out.text = said(dir)
 	} else {
 		out.text = c.process.Tail
 	}
@@ -39,7 +40,11 @@ func (s *Scheduler) outcome(c carried) outcome {
 
 // ofProcess is the end of a command. A process that is lost because the
 // machine went down was interrupted; of any other nobody knows how it ended.
-func ofProcess(p process.Process) automation.End {
+// lastErr is what it wrote to stderr last, or nothing.
+func ofProcess(p process.Process, lastErr string) automation.End {
+	if lastErr == "" {
+		lastErr = p.Tail
+	}
 	end := automation.End{Status: automation.Failed, At: p.EndedAt, Category: automation.Other}
 	x := p.Exit
 	switch {
@@ -56,11 +61,11 @@ func ofProcess(p process.Process) automation.End {
 	case x.Reason == process.ReasonManualCancel:
 		end.Status, end.Category, end.Error = automation.Cancelled, "", "it was ended on purpose"
 	case x.Code == nil:
-		end.Error = because("signal "+x.Signal, p.Tail)
+		end.Error = because("signal "+x.Signal, lastErr)
 	case *x.Code == 0:
 		return automation.End{Status: automation.Succeeded, At: p.EndedAt}
 	default:
-		end.Error = because("exit "+strconv.Itoa(*x.Code), p.Tail)
+		end.Error = because("exit "+strconv.Itoa(*x.Code), lastErr)
 		if *x.Code == codeAgain {
 			end.Category = automation.Overloaded
 		}
@@ -146,6 +151,29 @@ type head struct {
 func (h *head) Write(p []byte) (int, error) {
 	n := min(len(p), maxSaid-len(h.kept))
 	h.kept, h.more = append(h.kept, p[:n]...), h.more+int64(len(p)-n)
+	return len(p), nil
+}
+
+// lastError is the end of what a command wrote to stderr. The order of two
+// streams is not known, and the reason of a failure stands there.
+func lastError(dir string) string {
+	r, err := output.Open(dir)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	t := &tail{}
+	r.Copy(t, output.Selection{Stream: output.Stderr})
+	return strings.TrimSpace(output.Sanitize(t.kept))
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+// Write takes p; it never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	t.kept = t.kept[max(0, len(t.kept)-process.TailChars):]
 	return len(p), nil
 }
 

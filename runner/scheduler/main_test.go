@@ -54,7 +54,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, clock: clocktest.New(noon), dir: t.TempDir()}
 	dir := filepath.Join(t.TempDir(), "state")
 	t.Cleanup(func() { statetest.Remove(t, dir) })
-	w.open(statetest.OpenAt(t, dir, state.Options{Now: w.clock.Now}))
+	w.open(statetest.OpenAt(t, dir, state.Options{FS: statetest.Fast(dir), Now: w.clock.Now}))
 	return w
 }
 

@@ -3,7 +3,9 @@ package scheduler_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -53,8 +55,10 @@ func schedules() map[string]automation.Automation {
 	return all
 }
 
+// CLAW_WEEKS=20 simulates as many.
 func TestWeek(t *testing.T) {
-	for seed := range uint64(2) {
+	weeks, _ := strconv.ParseUint(os.Getenv("CLAW_WEEKS"), 10, 64)
+	for seed := range max(1, weeks) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWeek(t, seed)
