@@ -10,7 +10,7 @@ import (
 
 // schedule claims what is due of automations, and starts it beside the passes.
 func (s *shift) schedule(ctx context.Context, w *parts) {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || s.stuck != nil {
 		return
 	}
 	work, err := w.schedule(ctx, func(id string) bool { return s.runs[id] })

@@ -21,11 +21,14 @@ type life struct {
 	shift  *shift
 	source wake.Source
 	note   note
+	noted  string // note.Error in the file
 
 	first      bool          // no pass has been made yet
 	seen       wake.Stamp    // before the last pass
 	lastPass   time.Duration // on the monotonic clock
 	resting    bool          // memory has been given back
+	tries      int           // to write in a row that failed
+	until      time.Duration // on the monotonic clock: where nothing could be written, no pass before
 	replaced   []*Runner     // by a newer configuration, still used by what is in flight
 	configured []time.Time   // when the files of Config were changed
 	badConfig  string        // what was said last about a configuration
@@ -88,10 +91,15 @@ func (l *life) look(ctx context.Context) {
 		l.configured = now
 		l.reload(false)
 	}
-	for n := 0; l.due() && ctx.Err() == nil; n++ {
+	for n := 0; l.due() && ctx.Err() == nil && !l.outdated(); n++ {
+		s.takeIn()
+		if s.stuck != nil && len(s.busy) == 0 {
+			l.letGo() // what has been set right is seen by opening it anew
+		}
 		if s.r == nil && l.load(false) != nil {
 			l.lastPass, s.live = l.Clock.Elapsed(), true // in a minute again
 			l.first, l.seen, s.again = false, wake.Look(l.Dir), false
+			l.until = l.lastPass + clock.Longest
 			return
 		}
 		if n >= freePasses {
@@ -116,9 +124,30 @@ func (l *life) pass(ctx context.Context) {
 	poke.Trim(l.Dir)
 	l.seen, l.first, l.resting = wake.Look(l.Dir), false, false
 	l.lastPass = l.Clock.Elapsed()
-	s.pass(ctx)
+	if s.stuck == nil {
+		l.tries = 0
+	}
+	if err := ensure(ctx, s.r.Store); err != nil && ctx.Err() == nil {
+		s.fail(err)
+		s.stuck, s.again, s.passed = err, false, l.Clock.Now()
+	} else {
+		s.pass(ctx)
+	}
+	l.note.Last, l.note.Error = s.passed, ""
+	l.tell()
+}
+
+// tell says what has failed, and puts off the next pass where nothing could be
+// written: what has moved the stamp is most of all its own attempt.
+func (l *life) tell() {
 	l.tellErrors()
-	l.note.Last = s.passed
+	if now := l.Clock.Elapsed(); l.shift.stuck != nil && l.until <= now {
+		l.until = now + min(firstRetry<<min(l.tries, 6), lastRetry)
+		l.tries++
+	}
+	if l.note.Error != l.noted {
+		l.write()
+	}
 }
 
 // tellErrors says what has failed and did not fail in the pass before.
@@ -127,6 +156,7 @@ func (l *life) tellErrors() {
 		if !l.knownErrs[err.Error()] {
 			l.Log("error: " + err.Error())
 		}
+		l.note.Error = err.Error()
 	}
 	l.shift.errs = nil
 	l.shift.report = Report{} // it would grow for ever
@@ -135,6 +165,9 @@ func (l *life) tellErrors() {
 // due tells that there is reason for a pass. Where something runs one is made
 // each minute, for nobody is told of the death of a supervisor.
 func (l *life) due() bool {
+	if l.shift.stuck != nil {
+		return l.Clock.Elapsed() >= l.until
+	}
 	since := l.Clock.Elapsed() - l.lastPass
 	busy := l.shift.live || len(l.shift.busy) > 0
 	return l.first || l.shift.stirred(l.seen) || busy && since >= clock.Longest || since >= sweepEvery
@@ -148,7 +181,7 @@ func (l *life) sleep(ctx context.Context) {
 	select {
 	case landed := <-l.shift.landed:
 		l.shift.land(landed)
-		l.tellErrors()
+		l.tell()
 	case <-l.source.C():
 	case <-l.Reload:
 		l.reload(true)
@@ -164,6 +197,9 @@ func (l *life) patience() time.Duration {
 	wait := clock.Longest
 	if next := l.shift.next(); next.After(l.shift.passed) {
 		wait = min(wait, max(0, next.Sub(l.Clock.Now())))
+	}
+	if l.shift.stuck != nil {
+		wait = min(clock.Longest, max(0, l.until-l.Clock.Elapsed()))
 	}
 	if dog := l.Ready.Watchdog; dog > 0 {
 		wait = min(wait, max(dog/2-(l.Clock.Elapsed()-l.fedDog), 0))
@@ -266,7 +302,7 @@ func (l *life) tellWatch() {
 // write brings the note up to date. It is for reading only: an error is nothing
 // to stop for.
 func (l *life) write() {
-	l.note.Next = l.shift.next()
+	l.note.Next, l.noted = l.shift.next(), l.note.Error
 	_ = l.note.write(l.Dir)
 }
 

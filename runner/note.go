@@ -28,6 +28,8 @@ type State struct {
 	Last    time.Time `json:"lastPassAt,omitzero"` // when it last had something to look at
 	Next    time.Time `json:"next,omitzero"`       // what it will do next; zero: nothing is foreseen
 
+	Error string `json:"error,omitempty"` // what the last pass could not do
+
 	// Without a runner:
 	TickAtWork bool      `json:"tickAtWork,omitempty"` // a tick holds runner.lock
 	LastTick   time.Time `json:"lastTickAt,omitzero"`  // the end of the last one

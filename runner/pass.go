@@ -11,7 +11,7 @@ import (
 // started and lands later.
 func (s *shift) pass(ctx context.Context) {
 	now := s.clock.Now()
-	s.again, s.passed = false, now
+	s.again, s.stuck, s.passed = false, nil, now
 	w := s.r.work()
 	gone, err := w.settle(ctx)
 	s.fail(err)
@@ -29,6 +29,9 @@ func (s *shift) pass(ctx context.Context) {
 		return
 	}
 	s.planNext, s.retryAt = plan.Next, time.Time{}
+	if s.stuck != nil {
+		return // what begins could not be written down
+	}
 	s.wake(w, plan)
 	s.send(w)
 	if w.due(now) && s.busy[slotSweep] == 0 {
@@ -145,7 +148,7 @@ func (s *shift) landWake(l landing) {
 	m := s.memory[l.key]
 	switch {
 	case l.err == nil:
-		m = memo{}
+		m, s.stuck = memo{}, nil // it has been written down
 		if !l.wake.Run {
 			m.sign = sign(l.wake)
 		}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -40,7 +41,10 @@ type Options struct {
 }
 
 // Run works until ctx ends, and then gives turns Grace. It returns nil when it
-// was told to end, *UpError when another runner is at work on the directory.
+// was told to end, *UpError when another runner is at work on the directory, and
+// an error that matches state.ErrNewerFormat when a newer claw has taken over the
+// directory: it would keep the lock from those who can work on it. Where nothing
+// can be written otherwise it tries again, in a second and at last each minute.
 //
 // It sleeps until it is woken, until the next thing is due, and never for more
 // than a minute. A minute in which nothing has changed and nothing runs costs a
@@ -82,15 +86,23 @@ func (l *life) hold(ctx context.Context) (again bool, err error) {
 	mine := locks(l.Dir)
 	for ctx.Err() == nil {
 		if locks(l.Dir) != mine {
-			l.first = true
+			l.first, l.shift.stuck = true, nil
 			return true, l.load(false)
 		}
-		l.look(ctx)
+		if l.look(ctx); l.outdated() {
+			break
+		}
 		l.sleep(ctx)
 	}
 	l.finish()
+	if l.outdated() {
+		return false, l.shift.stuck
+	}
 	return false, nil
 }
+
+// outdated tells that the directory belongs to a newer claw by now.
+func (l *life) outdated() bool { return errors.Is(l.shift.stuck, state.ErrNewerFormat) }
 
 // begin takes both locks. A tick that is at work is waited for. No unlock and
 // no error: it was told to end meanwhile.

@@ -59,7 +59,8 @@ type Report struct {
 // messages that are being sent get ten seconds.
 //
 // A turn or a message that fails is recorded and is no error of Tick. Errors
-// are those of the state directory and the like, joined.
+// are those of the state directory and the like, joined. Where that cannot be
+// written at all (a full disk) it returns as soon as nothing of its own goes on.
 func (r *Runner) Tick(ctx context.Context) (Report, error) {
 	dir := r.Store.Dir()
 	if err := ensure(ctx, r.Store); err != nil {
@@ -82,7 +83,7 @@ func (r *Runner) Tick(ctx context.Context) (Report, error) {
 		now := r.Clock.Now()
 		os.Chtimes(poke.Lock(dir), now, now) // see State.LastTick
 		unlock()
-		if ctx.Err() != nil || wake.Look(dir) == seen || s.report.Stale {
+		if ctx.Err() != nil || s.stuck != nil || wake.Look(dir) == seen || s.report.Stale {
 			return s.report, errors.Join(s.errs...)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"claw/runner/agent"
@@ -12,6 +13,7 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
 	"claw/runner/wake"
+	"claw/state"
 	"claw/state/process"
 	"claw/state/session"
 )
@@ -34,11 +36,11 @@ type shift struct {
 	dir   string
 	clock clock.Clock
 
-	busy       map[string]int // by slot: an agent's name, post, sweep
-	landed     chan landing
-	memory     map[string]memo // by session: what was done about a wake that is still planned
-	configured []time.Time     // when the files of Config were changed, as the shift began
-	again      bool            // something has happened that the stamp does not show
+	busy   map[string]int // by slot: an agent's name, post, sweep
+	landed chan landing
+	memory map[string]memo // by session: what was done about a wake that is still planned
+	again  bool            // something has happened that the stamp does not show
+	stuck  error           // why nothing can be written; nil again with a pass, or the end of a turn, that could
 
 	turns, sends         context.Context // of agents, of channels and sweeps
 	stopTurns, stopSends context.CancelFunc
@@ -85,7 +87,7 @@ type landing struct {
 func newShift(ctx context.Context, r *Runner) *shift {
 	s := &shift{
 		r: r, dir: r.Store.Dir(), clock: r.Clock, busy: map[string]int{}, landed: make(chan landing),
-		memory: map[string]memo{}, runs: map[string]bool{}, configured: stamps(r.Config), said: map[string]bool{}, log: func(string) {},
+		memory: map[string]memo{}, runs: map[string]bool{}, said: map[string]bool{}, log: func(string) {},
 	}
 	base := context.WithoutCancel(ctx)
 	s.turns, s.stopTurns = context.WithCancel(base)
@@ -104,26 +106,60 @@ func (s *shift) end() {
 
 // work makes passes until one of them began with the stamp that is there when
 // it and all it started have ended; that stamp is returned.
+//
+// Where nothing can be written (stuck) it begins nothing and ends when what is
+// in flight has ended. What moves the stamp then is most of all its own attempts:
+// they are no news.
 func (s *shift) work(ctx context.Context) wake.Stamp {
+	configured := stamps(s.r.Config)
+	var seen wake.Stamp
+	var begun time.Duration
 	for passes := 0; ; passes++ {
-		if passes > 0 && len(s.busy) == 0 && !equal(s.configured, stamps(s.r.Config)) {
+		s.takeIn()
+		if passes > 0 && len(s.busy) == 0 && !equal(configured, stamps(s.r.Config)) {
 			s.report.Stale = true
 			return wake.Stamp{}
 		}
-		poke.Trim(s.dir)
-		seen := wake.Look(s.dir)
-		s.pass(ctx)
-		for len(s.busy) > 0 && ctx.Err() == nil && !s.stirred(seen) {
+		if s.stuck == nil || s.worthAPass(seen, begun) {
+			poke.Trim(s.dir)
+			seen, begun = wake.Look(s.dir), s.clock.Elapsed()
+			s.pass(ctx)
+		}
+		for len(s.busy) > 0 && ctx.Err() == nil && !s.worthAPass(seen, begun) {
 			s.await(ctx)
 		}
 		switch {
 		case ctx.Err() != nil:
 			s.drain(0)
 			return seen
+		case s.stuck != nil && len(s.busy) == 0:
+			return seen
 		case s.stirred(seen) && passes >= freePasses:
 			clock.Sleep(ctx, s.clock, pace)
 		case !s.stirred(seen) && len(s.busy) == 0 && !s.linger(ctx, seen):
 			return seen
+		}
+	}
+}
+
+// worthAPass tells whether to make another pass while something is in flight.
+// Where nothing could be written that is tried again in a minute.
+func (s *shift) worthAPass(seen wake.Stamp, begun time.Duration) bool {
+	if s.stuck != nil {
+		return s.clock.Elapsed()-begun >= clock.Longest
+	}
+	return s.stirred(seen)
+}
+
+// takeIn lands what has ended by now. Passes may follow each other for as long
+// as others write; what they started must not wait for that to end.
+func (s *shift) takeIn() {
+	for {
+		select {
+		case l := <-s.landed:
+			s.land(l)
+		default:
+			return
 		}
 	}
 }
@@ -222,11 +258,28 @@ func (s *shift) next() time.Time {
 
 // fail keeps an error, once.
 func (s *shift) fail(err error) {
-	if err == nil || s.said[err.Error()] {
+	if err == nil {
+		return
+	}
+	if unwritable(err) {
+		s.stuck = err
+	}
+	if s.said[err.Error()] {
 		return
 	}
 	s.said[err.Error()] = true
 	s.errs = append(s.errs, err)
+}
+
+// unwritable tells an error of the directory that every change would meet. One
+// that is damaged in some place is not meant: the rest of it goes on.
+func unwritable(err error) bool {
+	for _, kind := range []error{state.ErrNoSpace, state.ErrReadOnly, state.ErrNewerFormat, syscall.EIO} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *shift) done(format string, args ...any) {

@@ -117,10 +117,17 @@ func (e *BusyError) Error() string {
 var ErrNoAgent = errors.New("no agent is configured")
 
 // TooLongError refuses a message that no turn can hold.
-type TooLongError struct{ Bytes int }
+type TooLongError struct {
+	Bytes int
+	More  bool // there are more, which nobody has counted
+}
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the message has %d bytes; a turn takes at most %d", e.Bytes, session.MaxMessage)
+	most := ""
+	if e.More {
+		most = "at least "
+	}
+	return fmt.Sprintf("the message has %s%d bytes; a turn takes at most %d", most, e.Bytes, session.MaxMessage)
 }
 
 // Remedy says how to hand over more than that.

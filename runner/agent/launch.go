@@ -3,10 +3,14 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"claw/runner/internal/proc"
 	"claw/runner/supervisor"
@@ -46,21 +50,8 @@ type place struct {
 
 // where makes the place of a turn.
 func (x *run) where() (place, error) {
-	dir := x.agent.Workdir
-	if dir == "" {
-		dir = x.Cwd
-	}
-	if dir == "/" || dir == "" { // a tick that nobody started from anywhere
-		dir = lookup(x.Environ, "HOME")
-	}
-	info, err := os.Stat(dir)
-	switch {
-	case err != nil:
-		return place{}, err
-	case !info.IsDir():
-		return place{}, errors.New("workdir " + dir + " is not a directory")
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
+	dir, err := x.workdir()
+	if err != nil {
 		return place{}, err
 	}
 	p := place{dir: dir, env: x.Environ}
@@ -79,6 +70,28 @@ func (x *run) where() (place, error) {
 		p.set(v[0], v[1])
 	}
 	return p, nil
+}
+
+// workdir is where the agent runs, absolute. The error says whose choice it is.
+func (x *run) workdir() (string, error) {
+	dir, whose := x.agent.Workdir, "its workdir"
+	if dir == "" {
+		dir, whose = x.Cwd, "the directory that claw was started in,"
+	}
+	if dir == "/" || dir == "" { // a tick that nobody started from anywhere
+		dir, whose = lookup(x.Environ, "HOME"), "$HOME,"
+	}
+	info, err := os.Stat(dir)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	if err == nil && !info.IsDir() {
+		err = unix.ENOTDIR
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", whose, dir, err)
+	}
+	return filepath.Abs(dir)
 }
 
 // set replaces every NAME=… by one, and notes what was there.

@@ -101,10 +101,10 @@ func prepare(req *Request, ag Agent) error {
 // control characters as six.
 func checkMessage(message string) error {
 	if len(message) > session.MaxMessage {
-		return &TooLongError{len(message)}
+		return &TooLongError{Bytes: len(message)}
 	}
 	if raw, err := json.Marshal(message); err != nil || len(raw) > 3*session.MaxMessage {
-		return &TooLongError{len(raw)}
+		return &TooLongError{Bytes: len(raw)}
 	}
 	return nil
 }

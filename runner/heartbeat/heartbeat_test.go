@@ -167,6 +167,21 @@ func TestAnAlarmSurvivesAFailingAgent(t *testing.T) {
 	w.wantSent("disk check: / is 91 % full")
 }
 
+// design.md 3, promise 5: a heartbeat of which nobody knows what it said may
+// have been an alert, and is told as unknown; once a day will do.
+func TestALostHeartbeatIsTold(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range []string{"01M8QC1TW00000000000000001", "01M8QC1TW00000000000000002"} {
+		w.end(session.Turn{
+			ID: id, DispatchID: id, Agent: "main", SessionKey: mainKey, Kind: session.KindHeartbeat, Reason: "interval", ProcessID: "x",
+			Error: "what it said is not known", Route: delivery.Route{Channel: "inbox"}, CreatedAt: w.clock.Now(),
+		}, session.TurnLost, "")
+		w.want("last", w.last(), "failed")
+		w.clock.Advance(time.Hour)
+	}
+	w.wantSent("The heartbeat of agent main: what it said is not known.")
+}
+
 // spec/heartbeat-automations.md 1.10: due tasks are the prompt, and are
 // stamped after a run that was completed.
 func TestPeriodicTasks(t *testing.T) {

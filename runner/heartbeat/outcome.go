@@ -85,15 +85,21 @@ func cmpTime(a, b time.Time) time.Time {
 // alarmed sends what the checks said when the agent that was to look at it
 // failed: a disk that fills up is not forgotten because the agent is down. The
 // same alarm is not sent again within the time of a duplicate. An agent that
-// has asked for a message about it, before it failed, has looked at it.
+// has asked for a message about it, before it failed, has looked at it. That
+// nobody knows what a heartbeat said is an alarm too: it may have been one. Of
+// events the notice about them says so.
 func alarmed(out heartbeat.Outcome, m heartbeat.Monitor, t *session.Turn) heartbeat.Outcome {
 	answered := t.Response != nil && t.Response.Notify
-	if out.Status != heartbeat.StatusFailed || len(t.Alerts) == 0 || t.Route.IsZero() || answered {
+	alarm := strings.Join(t.Alerts, "\n\n")
+	if t.Status == session.TurnLost && alarm == "" && len(t.EventIDs) == 0 {
+		alarm = "The heartbeat of agent " + t.Agent + ": " + why(t) + "."
+	}
+	if out.Status != heartbeat.StatusFailed || alarm == "" || t.Route.IsZero() || answered {
 		return out
 	}
 	again := heartbeat.Judge(heartbeat.Reply{
 		Kind: session.KindHeartbeat, Start: t.CreatedAt, LastText: m.SentText, LastSentAt: m.SentAt, ShowAlerts: true,
-		Response: &session.Response{Outcome: "needs_attention", Notify: true, Summary: strings.Join(t.Alerts, "\n\n")},
+		Response: &session.Response{Outcome: "needs_attention", Notify: true, Summary: alarm},
 	})
 	out.Send, out.Remember = again.Send, again.Remember
 	return out
@@ -139,5 +145,6 @@ func (e *Engine) proposed(m *heartbeat.Monitor, s Settings, t *session.Turn, rep
 	if resp == nil || t.Status != session.TurnSucceeded || t.ProcessID == "" {
 		return
 	}
-	m.Propose(heartbeat.ParseEvery(resp.NextCheck), t.EndedAt, hoursOf(s), zone(s.Zone, s.UserZone))
+	next, _ := heartbeat.ParseEvery(resp.NextCheck)
+	m.Propose(next, t.EndedAt, hoursOf(s), zone(s.Zone, s.UserZone))
 }

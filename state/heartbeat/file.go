@@ -1,8 +1,6 @@
 package heartbeat
 
 import (
-	"math"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -153,54 +151,8 @@ func unquoted(s string) string {
 }
 
 func taskOf(item map[string]string) (PeriodicTask, bool) {
-	t := PeriodicTask{Name: item["name"], Prompt: item["prompt"], Every: ParseEvery(item["interval"])}
+	t := PeriodicTask{Name: item["name"], Prompt: item["prompt"], Every: interval(item["interval"])}
 	return t, t.Name != "" && t.Prompt != "" && item["interval"] != ""
-}
-
-// ParseEvery reads an interval: numbers with ms, s, m, h or d in a row
-// ("1h30m"), or a bare number of minutes. Zero, negative, blank and unreadable
-// are 0, disabled (spec/heartbeat-automations.md 1.1).
-func ParseEvery(s string) time.Duration {
-	s = strings.ToLower(strings.TrimSpace(s))
-	if minutes, err := strconv.ParseFloat(s, 64); err == nil && isDigits(s) {
-		return whole(minutes * float64(time.Minute))
-	}
-	total := 0.0
-	for s != "" {
-		n := len(s) - len(strings.TrimLeft(s, "0123456789."))
-		v, err := strconv.ParseFloat(s[:n], 64)
-		unit, name := unitOf(strings.TrimLeft(s[n:], " "))
-		if err != nil || unit == 0 {
-			return 0
-		}
-		total += v * float64(unit)
-		s = strings.TrimLeft(strings.TrimLeft(s[n:], " ")[len(name):], " ")
-	}
-	return whole(total)
-}
-
-// isDigits keeps out what ParseFloat reads besides numbers: "inf", "1e9".
-func isDigits(s string) bool { return strings.Trim(s, "0123456789.") == "" }
-
-// unitOf is the unit that s begins with, ms before m.
-func unitOf(s string) (time.Duration, string) {
-	for _, u := range [...]struct {
-		name string
-		unit time.Duration
-	}{{"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour}} {
-		if strings.HasPrefix(s, u.name) {
-			return u.unit, u.name
-		}
-	}
-	return 0, ""
-}
-
-// whole is v in whole milliseconds, 0 when it is more than a Duration holds.
-func whole(v float64) time.Duration {
-	if v >= math.MaxInt64 {
-		return 0
-	}
-	return time.Duration(v).Truncate(time.Millisecond)
 }
 
 // TaskKey is what the last run of a task is kept under in Monitor.Tasks:

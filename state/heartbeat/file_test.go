@@ -95,7 +95,7 @@ func TestParseEvery(t *testing.T) {
 		"0": 0, "0m": 0, "": 0, "  ": 0, "-5m": 0, "-1": 0, "soon": 0, "5x": 0, "m": 0, "1h30": 0, "1.2.3m": 0, ".": 0,
 		"inf": 0, "nan": 0, "1e3": 0, "999999999999d": 0, "0.4ms": 0,
 	} {
-		if got := heartbeat.ParseEvery(in); got != want {
+		if got, _ := heartbeat.ParseEvery(in); got != want {
 			t.Errorf("%q: %v, want %v", in, got, want)
 		}
 	}

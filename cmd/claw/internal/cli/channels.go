@@ -139,22 +139,24 @@ func (a *app) tellHow(command string, d delivery.Delivery) error {
 	name := delivery.Short(d.ID)
 	switch d.State {
 	case delivery.Delivered:
-		a.io.Note(strings.TrimSpace("delivered " + quotedReceipt(d.Receipt)))
+		a.io.Note(strings.TrimSpace("delivered " + a.quotedReceipt(d.Receipt)))
 		return nil
 	case delivery.Unknown:
 		return &failure{code: exitFailed, text: command + ": it may or may not have arrived: " + d.Error}
 	case delivery.Sending:
-		return &failure{code: exitRefused, text: command + ": " + name + " is being sent by another claw at this moment"}
+		return &failure{code: exitRefused, text: command + ": " + name + " is being sent by another claw at this moment", remedy: []string{"claw deliveries show " + name + " says how it went"}}
 	}
 	return &failure{code: exitFailed, text: command + ": not delivered: " + d.Error}
 }
 
-func quotedReceipt(receipt string) string {
-	if receipt == "" {
+// quotedReceipt is as much of the first line of a receipt as there is room for
+// on the line that says so; claw deliveries show has all of it.
+func (a *app) quotedReceipt(receipt string) string {
+	line, _, _ := strings.Cut(receipt, "\n")
+	if line = strings.TrimSpace(line); line == "" {
 		return ""
 	}
-	line, _, _ := strings.Cut(receipt, "\n")
-	return "(" + line + ")"
+	return "(" + a.io.Cut(line, len("claw: delivered ()")) + ")"
 }
 
 func codeOfDelivery(d delivery.Delivery) error {

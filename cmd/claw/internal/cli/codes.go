@@ -33,7 +33,7 @@ func exitCodes() []codeDoc {
 		{"125", "exec, process wait, agent send: claw failed, or the end is not known"},
 		{"126", "exec, process wait: the command could not be executed"},
 		{"127", "exec, process wait: the command was not found"},
-		{"128+n", "exec, process wait: the command was ended by signal n; agent send: claw was, and the agent with it"},
+		{"128+n", "exec, process wait: the command was ended by signal n; agent send, heartbeat run: claw was"},
 	}
 }
 
@@ -73,7 +73,7 @@ func exitsOf(path string) []codeDoc {
 	case "heartbeat tick":
 		return []codeDoc{{"0", "done, or left to who is at work"}, {"2", "usage, or claw.toml cannot be used"}, {"5", state}}
 	case "heartbeat run":
-		return []codeDoc{{"0", "it ran: quiet, sent, or the same as before"}, {"1", "it failed"}, {"2", usage}, {"3", "no such agent"}, {"4", "it was skipped"}, {"5", state}}
+		return []codeDoc{{"0", "it ran: quiet, sent, or the same as before"}, {"1", "it failed"}, {"2", usage}, {"3", "no such agent"}, {"4", "it was skipped"}, {"5", state}, {"128+n", "signal n"}}
 	case "heartbeat scratch":
 		return []codeDoc{{"0", "done"}, {"2", usage}, {"3", "no such agent"}, {"4", "it is at another revision"}, {"5", state}}
 	case "heartbeat respond":

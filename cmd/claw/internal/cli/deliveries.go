@@ -183,6 +183,8 @@ func deliveryPairs(d delivery.Delivery) [][2]string {
 		{"ended", exact(d.EndedAt)},
 		{"key", d.IdempotencyKey},
 		{"error", d.Error},
+		{"asked", askedText(d)},
+		{"answer", d.Answer},
 		{"receipt", d.Receipt},
 		{"note", d.DismissedNote},
 		{"title", d.Title},
@@ -195,6 +197,14 @@ func deliveryPairs(d delivery.Delivery) [][2]string {
 		}
 	}
 	return pairs
+}
+
+// askedText is how often the channel was asked about an unknown outcome.
+func askedText(d delivery.Delivery) string {
+	if d.Asked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d times", d.Asked, delivery.MaxAttempts)
 }
 
 func nextTry(d delivery.Delivery) string {
@@ -216,7 +226,7 @@ type deliveriesRetry struct {
 
 // Help shows examples.
 func (deliveriesRetry) Help() string {
-	return "It has the same idempotency key as before. On a terminal it asks before it sends again what may have arrived.\n\n" +
+	return "It is sent at once, also beside a runner, with the same idempotency key as before; one that is being sent already is waited for. Exits 0 when it was delivered, else 1. On a terminal it asks before it sends again what may have arrived.\n\n" +
 		examples("claw deliveries retry d-00x4f2", "claw deliveries retry d-00x4f2 --yes")
 }
 

@@ -2,10 +2,17 @@ package cli
 
 import (
 	"errors"
+	"syscall"
 
+	"claw/cmd/claw/internal/output"
 	"claw/runner/control"
 	"claw/state"
 )
+
+// exitNobodyReads is how a program ends whose reader has gone, as head does: by
+// SIGPIPE, whether it has met the signal or, to carry something else through
+// first, the error.
+const exitNobodyReads = 128 + int(syscall.SIGPIPE)
 
 // report turns the error of a command into words on stderr and an exit code.
 // This is the only place that does.
@@ -15,6 +22,9 @@ func (a *app) report(err error) int {
 	}
 	if code, ok := asSilent(err); ok {
 		return code
+	}
+	if _, ok := errors.AsType[*output.WriteError](err); ok && output.Gone(err) {
+		return exitNobodyReads
 	}
 	a.io.Error(err.Error(), remedyOfFailure(err)...)
 	return a.codeOf(err, 0)

@@ -30,7 +30,7 @@ type execCmd struct {
 	Agent      string   `help:"The agent it belongs to; default $$CLAW_AGENT, else main." placeholder:"NAME"`
 	Session    string   `help:"The session that is told about its end; default $$CLAW_SESSION, else the agent's main session." placeholder:"KEY"`
 	MaxOutput  string   `name:"max-output" help:"Keep so much of its output on disk, head and tail (default 64MiB)." placeholder:"SIZE"`
-	Notify     string   `help:"Tell a person on this channel when it ends in the background, and the session only if that fails." placeholder:"CHANNEL[:TO]"`
+	Notify     *string  `help:"Tell a person on this channel when it ends in the background, and the session only if that fails." placeholder:"CHANNEL[:TO]"`
 	IDFile     string   `name:"id-file" help:"Write its id to this file before waiting." placeholder:"FILE"`
 	JSON       bool     `name:"json" help:"Print the result as one JSON object; the output is inside."`
 

@@ -256,7 +256,7 @@ type heartbeatRun struct {
 
 // Help shows examples.
 func (heartbeatRun) Help() string {
-	return "It waits neither for the clock nor for a cooldown. Outside of active hours, and while the session is busy, it is skipped. Events that wait for the session go first.\n\n" +
+	return "It waits neither for the clock nor for a cooldown. Outside of active hours, and while the session is busy, it is skipped. Events that wait for the session go first. Ctrl-C ends the checks; an agent that has been asked goes on, and what it says is sent when it has ended.\n\n" +
 		examples("claw heartbeat run", "claw heartbeat run --agent ops --json | jq -r .status")
 }
 

@@ -108,7 +108,7 @@ func (a *app) logger() func(string) {
 }
 
 type runnerStatus struct {
-	JSON bool `name:"json" help:"Print {\"running\", \"pid\", \"since\", \"mode\", \"watch\", \"lastPassAt\", \"next\"}, or {\"running\": false, \"tickAtWork\", \"lastTickAt\"}."`
+	JSON bool `name:"json" help:"Print {\"running\", \"pid\", \"since\", \"mode\", \"watch\", \"lastPassAt\", \"next\", \"error\"}, or {\"running\": false, \"tickAtWork\", \"lastTickAt\"}."`
 }
 
 // Help shows examples.
@@ -162,7 +162,11 @@ func runningPairs(a *app, s runner.State) [][2]string {
 	if !s.Next.IsZero() {
 		next = moment(s.Next, a.now())
 	}
-	return [][2]string{{"runner", who}, {"watch", firstOf(s.Watch, "n/a")}, {"last pass", firstOf(a.ago(s.Last), "n/a")}, {"next", next}}
+	pairs := [][2]string{{"runner", who}, {"watch", firstOf(s.Watch, "n/a")}, {"last pass", firstOf(a.ago(s.Last), "n/a")}, {"next", next}}
+	if s.Error != "" {
+		pairs = append(pairs, [2]string{"error", logLine(s.Error)})
+	}
+	return pairs
 }
 
 // insteadOf is what does the work without a runner.

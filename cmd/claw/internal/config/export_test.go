@@ -1,9 +1,11 @@
 package config
 
+import "claw/state/heartbeat"
+
 // For the tests of this package only.
 var (
 	HomeOf      = homeOf
-	ParseEvery  = parseEvery
+	ParseEvery  = heartbeat.ParseEvery
 	FormatEvery = formatEvery
 	ExactSize   = exactSize
 	MaxFile     = maxFile

@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 
 // FuzzCadence: whatever is read is printed and read back as the same.
 func FuzzCadence(f *testing.F) {
-	for _, seed := range []string{"30m", "1h30m5s", "0.1ms", "-1h", "9e9d", "106751d", "1d2h3m4s5ms"} {
+	for _, seed := range []string{"30m", "1s1ms", "1h30m5s", "0.1ms", "-1h", "9e9d", "106751d", "1d2h3m4s5ms"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"claw/state/heartbeat"
 	"claw/state/process"
 )
 
@@ -243,7 +244,7 @@ func setEvery(dst *time.Duration, raw any) (odd string, err error) {
 	default:
 		return "", mismatch(raw, `a duration such as "30m"`)
 	}
-	d, ok := parseEvery(raw.(string))
+	d, ok := heartbeat.ParseEvery(raw.(string))
 	*dst = d
 	if !ok {
 		odd = quote(raw) + ` is not a duration such as "30m"; the heartbeat is off`

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mattn/go-runewidth"
+
 	joblog "claw/runner/output"
 )
 
@@ -73,6 +75,12 @@ func escapeRune(r rune, raw string) string {
 func oneLine(s string) string {
 	s = strings.TrimRight(Safe(s), "\n")
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\n", "⏎"), "\t", " ")
+}
+
+// Cut is what a program printed, as one line that the terminal has room for
+// beside so many other columns; "…" stands for what is left out.
+func (s *Streams) Cut(text string, beside int) string {
+	return runewidth.Truncate(oneLine(text), max(1, s.width()-beside), "…")
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -24,6 +24,30 @@ func TestSafe(t *testing.T) {
 	}
 }
 
+// TestCut: what a program printed is one line and no wider than there is room,
+// by the columns it takes.
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		text          string
+		width, beside int
+		want          string
+	}{
+		{"fits", 20, 16, "fits"},
+		{"not quite", 20, 12, "not qui…"},
+		{"two\nlines", 80, 0, "two⏎lines"},
+		{"\x1b[31mred\x1b[0m", 80, 77, "red"},
+		{"漢字漢字", 80, 75, "漢字…"},
+		{strings.Repeat("R", 4096), 0, 18, strings.Repeat("R", 61) + "…"}, // 80 where nobody says
+		{"no room", 20, 40, "…"},
+		{"", 20, 0, ""},
+	} {
+		s := output.Streams{Width: tt.width}
+		if got := s.Cut(tt.text, tt.beside); got != tt.want {
+			t.Errorf("%.20q in %d beside %d: %q, want %q", tt.text, tt.width, tt.beside, got, tt.want)
+		}
+	}
+}
+
 func TestEscape(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain", "": "", "é日🎉": "é日🎉", "a\tb\nc\rd": `a\tb\nc\rd`, `c:\new`: `c:\\new`,
