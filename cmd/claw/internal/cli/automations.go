@@ -161,7 +161,7 @@ func automationOutcome(e scheduler.Entry, now time.Time) string {
 	st := e.State
 	for _, r := range e.Open {
 		if r.Status == automation.Running {
-			return "running since " + output.Ago(r.StartedAt, now)
+			return "running for " + process.HumanDuration(max(0, now.Sub(r.StartedAt)))
 		}
 	}
 	switch {
