@@ -116,9 +116,14 @@ func (s *shift) work(ctx context.Context) wake.Stamp {
 	var begun time.Duration
 	for passes := 0; ; passes++ {
 		s.takeIn()
-		if passes > 0 && len(s.busy) == 0 && !equal(configured, stamps(s.r.Config)) {
-			s.report.Stale = true
-			return wake.Stamp{}
+		if passes > 0 && s.agentsAtWork() == 0 && !equal(configured, stamps(s.r.Config)) {
+			for len(s.busy) > 0 && ctx.Err() == nil {
+				s.await(ctx)
+			}
+			if ctx.Err() == nil {
+				s.report.Stale = true
+				return wake.Stamp{}
+			}
 		}
 		if s.stuck == nil || s.worthAPass(seen, begun) {
 			poke.Trim(s.dir)
@@ -140,6 +145,18 @@ func (s *shift) work(ctx context.Context) wake.Stamp {
 			return seen
 		}
 	}
+}
+
+// agentsAtWork counts the agents whose wake is in flight: not messages, not the
+// sweep. While there are none, what is configured otherwise can be waited for.
+func (s *shift) agentsAtWork() int {
+	n := len(s.busy)
+	for _, slot := range []string{slotPost, slotSweep} {
+		if s.busy[slot] > 0 {
+			n--
+		}
+	}
+	return n
 }
 
 // worthAPass tells whether to make another pass while something is in flight.

@@ -36,7 +36,7 @@ type runnerRun struct{}
 
 // Help shows examples.
 func (runnerRun) Help() string {
-	return "TERM and INT end it: turns get ten seconds, and agents that need longer go on under their supervisors. HUP reads the configuration anew; a changed claw.toml is noticed within a minute. It says on stderr what it does.\n\n" +
+	return "TERM and INT end it: turns get ten seconds, and agents that need longer go on under their supervisors. HUP reads the configuration anew; a changed claw.toml is noticed within a minute. It says on stderr what it does. It ends with 5 when a newer claw has taken over the state directory: systemd then starts that one.\n\n" +
 		examples("claw runner run", "claw runner run --state-dir ~/claw-try  another one, to try things")
 }
 
