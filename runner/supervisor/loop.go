@@ -240,7 +240,8 @@ func (s *supervisor) finish() int {
 
 // conclude retries until the end is written: a full disk must not make a
 // finished command look as if claw had died. Where the whole state directory
-// is gone there is nobody to write it for.
+// is gone there is nobody to write it for, and where a newer claw has taken it
+// over nobody may: letting the life-line go leaves the end to that one.
 func (s *supervisor) conclude(left []process.Leftover) process.Process {
 	end := settle.End{
 		Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(),
@@ -256,6 +257,9 @@ func (s *supervisor) conclude(left []process.Leftover) process.Process {
 			return s.unwritten(end)
 		case err == nil:
 			return row
+		case errors.Is(err, state.ErrNewerFormat):
+			s.note("write the end: " + err.Error())
+			return s.unwritten(end)
 		}
 		s.note("write the end: " + err.Error())
 		clock.Sleep(context.Background(), s.clock, wait)

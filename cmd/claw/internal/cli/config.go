@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"claw/cmd/claw/internal/config"
 	"claw/prompts"
@@ -92,7 +93,7 @@ func (c *configCheck) Run(a *app) error {
 	if len(wrong) > 0 {
 		return badPrompts(a, wrong)
 	}
-	for _, w := range cfg.Warnings {
+	for _, w := range c.warnings(a, cfg) {
 		a.io.Note(w.String())
 	}
 	name, read := cfg.File()
@@ -105,6 +106,11 @@ func (c *configCheck) Run(a *app) error {
 		a.io.Note(fmt.Sprintf("%s is in order", name))
 	}
 	return nil
+}
+
+// warnings are those of the file, and those of what it names on this machine.
+func (c *configCheck) warnings(a *app, cfg *config.Config) []config.Warning {
+	return append(slices.Clone(cfg.Warnings), cfg.Check(a.getenv("PATH"))...)
 }
 
 func (c *configCheck) asJSON(a *app, cfg *config.Config, err error, wrong []*prompts.Error) error {
@@ -124,7 +130,7 @@ func (c *configCheck) asJSON(a *app, cfg *config.Config, err error, wrong []*pro
 		out.Problems = append(out.Problems, e.Error())
 	}
 	if cfg != nil {
-		for _, w := range cfg.Warnings {
+		for _, w := range c.warnings(a, cfg) {
 			out.Warnings = append(out.Warnings, w.String())
 		}
 	}

@@ -172,6 +172,7 @@ func (d *decoder) agents(table map[string]any) {
 		if t == nil {
 			continue
 		}
+		d.almostDefaults("agents", name)
 		a := all.Defaults
 		a.HasHeartbeat = false
 		d.agent(&a, t, name)
@@ -187,6 +188,8 @@ func (d *decoder) agent(a *Agent, t map[string]any, name string) {
 	walk(d, a, agentFields, t, at, "")
 	_, a.HasHeartbeat = t["heartbeat"]
 	block, _ := t["heartbeat"].(map[string]any)
+	_, written := block["session"].(string)
+	d.heartbeatSession(a, name, written)
 	if _, ok := block["target"].(string); !ok {
 		return // inherited and checked there, or already reported
 	}
@@ -219,6 +222,7 @@ func (d *decoder) channels(table map[string]any) {
 			if all.Entries == nil {
 				all.Entries = map[string]Channel{}
 			}
+			d.almostDefaults("channels", name)
 			all.Entries[name] = d.channel(t, name)
 		}
 	}
@@ -262,12 +266,16 @@ func (d *decoder) channelType(c *Channel, name string) {
 	}
 	at := []string{"channels", name}
 	switch {
+	case d.faulty(at, "type") || d.faulty(at, "command") || d.faulty(at, "url"):
+		return // reported; what it was to be is not known
 	case c.Type == "":
 		d.report(at, "neither command nor type is set", "", `set command = ["program", …] or type = "inbox"`)
 	case c.Type == "command" && len(c.Command) == 0:
 		d.report(at, "type is command, but command is not set", "", `set command = ["program", …]`)
 	case c.Type == "webhook" && c.URL == "":
 		d.report(at, "type is webhook, but url is not set", "", `set url = "https://…"`)
+	default:
+		d.unusedChannel(c, at)
 	}
 }
 

@@ -18,5 +18,7 @@
 // What is wrong with a file is an *Error that lists every Problem with file,
 // line, key, rule and the nearest valid key. What is merely odd (a number that
 // was clamped, an environment integer that was ignored) is a Warning in
-// Config.Warnings: `claw config check` shows them, nothing else needs to.
+// Config.Warnings: `claw config check` shows them, nothing else needs to. So
+// are the names that nothing can be done with (sense.go); what depends on the
+// machine is looked for by Check, and by nobody else.
 package config
