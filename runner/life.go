@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"claw/runner/clock"
@@ -26,7 +27,9 @@ type life struct {
 	first      bool          // no pass has been made yet
 	seen       wake.Stamp    // before the last pass
 	lastPass   time.Duration // on the monotonic clock
-	resting    bool          // memory has been given back
+	resting    bool          // memory has been given back, and nothing is collected
+	collect    int           // the percentage at which it was, and the limit
+	limit      int64
 	tries      int           // to write in a row that failed
 	until      time.Duration // on the monotonic clock: where nothing could be written, no pass before
 	replaced   []*Runner     // by a newer configuration, still used by what is in flight
@@ -36,6 +39,9 @@ type life struct {
 	knownErrs  map[string]bool
 	fedDog     time.Duration
 }
+
+// restLimit bounds the memory of Go in a runner that idles.
+const restLimit = 8 << 20
 
 // stamps are the times of files; the zero time for one that is missing.
 func stamps(files []string) []time.Time {
@@ -122,6 +128,10 @@ func (l *life) pass(ctx context.Context) {
 	s := l.shift
 	l.knownErrs, s.said = s.said, map[string]bool{}
 	poke.Trim(l.Dir)
+	if l.resting {
+		debug.SetGCPercent(l.collect)
+		debug.SetMemoryLimit(l.limit)
+	}
 	l.seen, l.first, l.resting = wake.Look(l.Dir), false, false
 	l.lastPass = l.Clock.Elapsed()
 	if s.stuck == nil {
@@ -229,6 +239,10 @@ func (l *life) rest() {
 	l.write()
 	l.letGo()
 	supervisor.TrimMemory()
+	// While it is on, everything is collected anew every two minutes, which is
+	// more than the rest of what idling costs. The few bytes of each look are
+	// collected when they have become some megabytes.
+	l.collect, l.limit = debug.SetGCPercent(-1), debug.SetMemoryLimit(restLimit)
 }
 
 // letGo closes the stores. Nothing is in flight.
