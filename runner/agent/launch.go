@@ -79,7 +79,7 @@ func (x *run) workdir() (string, error) {
 		dir, whose = x.Cwd, "the directory that claw was started in,"
 	}
 	if dir == "/" || dir == "" { // a tick that nobody started from anywhere
-		dir, whose = lookup(x.Environ, "HOME"), "$HOME,"
+		dir, whose = proc.Getenv(x.Environ, "HOME"), "$HOME,"
 	}
 	info, err := os.Stat(dir)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
@@ -96,29 +96,18 @@ func (x *run) workdir() (string, error) {
 
 // set replaces every NAME=… by one, and notes what was there.
 func (p *place) set(name, value string) {
-	before, kept := name, make([]string, 0, len(p.env)+1)
+	before := name
 	for _, kv := range p.env {
 		if k, _, _ := strings.Cut(kv, "="); k == name {
 			before = kv
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	p.env, p.undo = append(kept, name+"="+value), append(p.undo, before)
-}
-
-func lookup(env []string, name string) string {
-	for _, kv := range env {
-		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
-			return v
 		}
 	}
-	return ""
+	p.env, p.undo = proc.Setenv(p.env, name, value), append(p.undo, before)
 }
 
 // resolve is the program that argv names, as seen from the place.
 func (p place) resolve(argv []string) (string, error) {
-	return proc.LookPath(argv[0], p.dir, lookup(p.env, "PATH"))
+	return proc.LookPath(argv[0], p.dir, proc.Getenv(p.env, "PATH"))
 }
 
 // launch starts the argv under its supervisor. What it returns is the end of

@@ -126,7 +126,7 @@ func (e Exec) dir() (string, error) {
 	case strings.TrimSpace(dir) == "":
 		return "", &WorkdirError{Dir: dir, Why: "it is blank"}
 	case dir == "~" || strings.HasPrefix(dir, "~/"):
-		dir = filepath.Join(lookup(e.Environ, "HOME"), dir[1:])
+		dir = filepath.Join(proc.Getenv(e.Environ, "HOME"), dir[1:])
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(e.Cwd, dir)
@@ -148,16 +148,16 @@ func (e Exec) dir() (string, error) {
 // overrides, and with PWD as the directory it really runs in.
 func (e Exec) environment(dir string) []string {
 	env := process.MergeEnv(e.Environ, e.Env)
-	env = set(env, "OPENCLAW_SHELL", "exec")
-	env = set(env, "PWD", dir)
-	if e.PTY && lookup(env, "TERM") == "" {
-		env = set(env, "TERM", "xterm-256color")
+	env = proc.Setenv(env, "OPENCLAW_SHELL", "exec")
+	env = proc.Setenv(env, "PWD", dir)
+	if e.PTY && proc.Getenv(env, "TERM") == "" {
+		env = proc.Setenv(env, "TERM", "xterm-256color")
 	}
-	path := lookup(env, "PATH")
+	path := proc.Getenv(env, "PATH")
 	if path == "" {
 		path = proc.FallbackPATH
 	}
-	return set(env, "PATH", prepend(e.PathPrepend, path))
+	return proc.Setenv(env, "PATH", prepend(e.PathPrepend, path))
 }
 
 // undo is what env, the command's, has otherwise than the caller's: the
@@ -215,37 +215,17 @@ func contains(list []string, s string) bool {
 
 // program is what is executed: the argv as it is, or the shell with the text.
 func (e Exec) program(env []string, dir string) (path string, argv []string, err error) {
-	pathVar := lookup(env, "PATH")
+	pathVar := proc.Getenv(env, "PATH")
 	if len(e.Argv) > 0 {
 		path, err = proc.LookPath(e.Argv[0], dir, pathVar)
 		return path, e.Argv, err
 	}
 	shell, flags := proc.Shell(
-		func(name string) string { return lookup(e.Environ, name) },
+		func(name string) string { return proc.Getenv(e.Environ, name) },
 		func(name string) (string, error) { return proc.LookPath(name, dir, pathVar) },
 	)
 	argv = append([]string{filepath.Base(shell)}, flags...)
 	return shell, append(argv, e.Command), nil
-}
-
-func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
-			return v
-		}
-	}
-	return ""
-}
-
-// set replaces every NAME=… by one.
-func set(env []string, name, value string) []string {
-	kept := env[:0:0]
-	for _, kv := range env {
-		if k, _, _ := strings.Cut(kv, "="); k != name {
-			kept = append(kept, kv)
-		}
-	}
-	return append(kept, name+"="+value)
 }
 
 // StartCode is the exit code of a command that could not be started: 127 not

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"claw/runner/internal/proc"
 	"claw/runner/internal/program"
 	"claw/runner/output"
 	"claw/state/delivery"
@@ -140,7 +141,7 @@ func (p *Post) program(ch Channel, d delivery.Delivery, argv []string) (program.
 func (p *Post) environment(ch Channel, d delivery.Delivery) []string {
 	env := slices.Clone(p.Environ)
 	for _, name := range slices.Sorted(maps.Keys(ch.Env)) {
-		env = set(env, name, ch.Env[name])
+		env = proc.Setenv(env, name, ch.Env[name])
 	}
 	for _, kv := range [][2]string{
 		{"CLAW_TO", ch.recipient(d.Route)},
@@ -149,14 +150,14 @@ func (p *Post) environment(ch Channel, d delivery.Delivery) []string {
 		{"CLAW_IDEMPOTENCY_KEY", d.IdempotencyKey},
 		{"CLAW_TITLE", d.Title},
 	} {
-		env = set(env, kv[0], strings.ReplaceAll(kv[1], "\x00", ""))
+		env = proc.Setenv(env, kv[0], strings.ReplaceAll(kv[1], "\x00", ""))
 	}
 	return env
 }
 
 // home is where channels run: not in whichever directory a tick was started.
 func home(env []string) string {
-	if dir := lookup(env, "HOME"); filepath.IsAbs(dir) {
+	if dir := proc.Getenv(env, "HOME"); filepath.IsAbs(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir
 		}
@@ -223,10 +224,10 @@ func escapeMarkup(s string) string {
 func withBus(env []string) []string {
 	const name = "DBUS_SESSION_BUS_ADDRESS"
 	bus := "/run/user/" + strconv.Itoa(os.Getuid()) + "/bus"
-	if _, err := os.Stat(bus); err != nil || lookup(env, name) != "" {
+	if _, err := os.Stat(bus); err != nil || proc.Getenv(env, name) != "" {
 		return env
 	}
-	return set(env, name, "unix:path="+bus)
+	return proc.Setenv(env, name, "unix:path="+bus)
 }
 
 func endLine(s string) string {
@@ -234,19 +235,4 @@ func endLine(s string) string {
 		return s
 	}
 	return s + "\n"
-}
-
-func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
-			return v
-		}
-	}
-	return ""
-}
-
-// set replaces every NAME=… by one.
-func set(env []string, name, value string) []string {
-	env = slices.DeleteFunc(env, func(kv string) bool { k, _, _ := strings.Cut(kv, "="); return k == name })
-	return append(env, name+"="+value)
 }

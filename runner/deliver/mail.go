@@ -15,14 +15,14 @@ import (
 // mail does.
 func (p *Post) toMail(ch Channel, d delivery.Delivery) (func() outcome, *outcome) {
 	env := p.environment(ch, d)
-	to := firstOf(ch.recipient(d.Route), lookup(env, "LOGNAME"), lookup(env, "USER"))
+	to := firstOf(ch.recipient(d.Route), proc.Getenv(env, "LOGNAME"), proc.Getenv(env, "USER"))
 	switch {
 	case to == "":
 		return nil, notReady("mail: no recipient; set channels." + ch.Name + ".to, or name one with --notify " + ch.Name + ":ADDRESS")
 	case strings.HasPrefix(to, "-") || strings.ContainsAny(to, "\r\n\x00"):
 		return nil, &outcome{verdict: delivery.Permanent, why: "mail: " + strconv.Quote(to) + " cannot be a recipient"}
 	}
-	prog, not := p.program(ch, d, []string{sendmail(lookup(env, "PATH")), "-i", to})
+	prog, not := p.program(ch, d, []string{sendmail(proc.Getenv(env, "PATH")), "-i", to})
 	if not != nil {
 		not.why += "; install a mail transfer agent, or use another channel"
 		return nil, not

@@ -35,23 +35,11 @@ func (d draft) idle() bool {
 	return d.kind == session.KindHeartbeat && len(d.loud) == 0 && len(d.events) == 0 && len(d.tasks) == 0
 }
 
-func markerOf(kind session.Kind) string {
-	switch kind {
-	case session.KindExec:
-		return session.MarkerExec
-	case session.KindCron:
-		return session.MarkerCron
-	case session.KindEvent:
-		return session.MarkerEvent
-	}
-	return session.MarkerHeartbeat
-}
-
 // message is all that the agent is told: the marker, a blank line and the
 // text (seed 000).
 func (e *Engine) message(sc *scene, d draft) (string, error) {
 	text, err := e.text(sc, d)
-	return markerOf(d.kind) + "\n\n" + text, err
+	return session.Compose(d.kind, text), err
 }
 
 func (e *Engine) text(sc *scene, d draft) (string, error) {
@@ -69,7 +57,7 @@ func (e *Engine) text(sc *scene, d draft) (string, error) {
 		Checks: alerts(d.loud), Lines: event.Lines(d.events, sc.loc), Now: timeLine(sc.now, sc.loc), Waiting: d.waiting,
 	}
 	for _, t := range d.tasks {
-		h.Tasks = append(h.Tasks, t.Name+": "+t.Prompt)
+		h.Tasks = append(h.Tasks, t.Line())
 	}
 	return e.Prompts.Heartbeat(h)
 }

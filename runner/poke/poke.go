@@ -19,8 +19,6 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"claw/runner/internal/proc"
 	"claw/state"
 )
@@ -84,43 +82,8 @@ func Act(dir, mode string, environ []string) error {
 	if held, err := state.Held(Lock(dir)); held || err != nil {
 		return err
 	}
-	return start(dir, environ)
-}
-
-// start runs a tick of its own session, with no terminal, whose end nobody
-// waits for.
-func start(dir string, environ []string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(null)
-	fd := uintptr(null)
-	proc.CloseOnExec()
-	pid, err := syscall.ForkExec(self, []string{"claw", "heartbeat", "tick", "--detached"}, &syscall.ProcAttr{
-		Dir:   "/",
-		Env:   append(Outside(environ), "CLAW_STATE_DIR="+dir),
-		Files: []uintptr{fd, fd, fd},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
-	if err == nil {
-		go reap(pid)
-	}
+	_, err := proc.Detach([]string{"heartbeat", "tick", "--detached"}, append(Outside(environ), "CLAW_STATE_DIR="+dir))
 	return err
-}
-
-// reap keeps a long-lived caller free of zombies.
-func reap(pid int) {
-	var ws unix.WaitStatus
-	for {
-		if _, err := unix.Wait4(pid, &ws, 0, nil); !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
 }
 
 // Outside is environ without what says that one is inside an agent's turn or

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -30,26 +29,7 @@ func Drain(store *state.Store, p process.Process) error {
 	if len(settle.Survivors(p)) == 0 || p.PTY {
 		return nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer null.Close()
-	fd := null.Fd()
-	proc.CloseOnExec()
-	pid, err := syscall.ForkExec(self, []string{"claw", Command, p.ID, drainWord}, &syscall.ProcAttr{
-		Dir:   "/",
-		Env:   append(supervisorEnv(os.Environ(), drainWord+p.ID), hintVar+"="+store.Dir()),
-		Files: []uintptr{fd, fd, fd},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
-	if err == nil {
-		go reap(pid)
-	}
+	_, err := proc.Detach([]string{Command, p.ID, drainWord}, append(supervisorEnv(os.Environ(), drainWord+p.ID), hintVar+"="+store.Dir()))
 	return err
 }
 

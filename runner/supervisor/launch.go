@@ -75,34 +75,13 @@ func PrepareAs(id, stateDir string) (*Spare, error) {
 	unix.CloseOnExec(fds[0])
 	unix.CloseOnExec(fds[1])
 	defer unix.Close(fds[1])
-	pid, err := spawn(id, stateDir, fds[1])
+	pid, err := proc.Detach([]string{Command, id}, append(supervisorEnv(os.Environ(), id), hintVar+"="+stateDir), fds[1])
 	if err != nil {
 		unix.Close(fds[0])
 		return nil, fmt.Errorf("start a supervisor: %w", err)
 	}
-	go reap(pid)
 	conn, err := pollable(fds[0], "supervisor")
 	return &Spare{id: id, pid: pid, conn: conn}, err
-}
-
-func spawn(id, stateDir string, conn int) (int, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return 0, err
-	}
-	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer unix.Close(null)
-	fd := uintptr(null)
-	proc.CloseOnExec()
-	return syscall.ForkExec(self, []string{"claw", Command, id}, &syscall.ProcAttr{
-		Dir:   "/",
-		Env:   append(supervisorEnv(os.Environ(), id), hintVar+"="+stateDir),
-		Files: []uintptr{fd, fd, fd, uintptr(conn)},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
 }
 
 // supervisorEnv keeps a supervisor's own environment small: the command's
@@ -118,16 +97,6 @@ func supervisorEnv(environ []string, id string) []string {
 		}
 	}
 	return kept
-}
-
-// reap keeps a long-lived caller (claw tool, the runner) free of zombies.
-func reap(pid int) {
-	var ws unix.WaitStatus
-	for {
-		if _, err := unix.Wait4(pid, &ws, 0, nil); !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
 }
 
 // pollable wraps a descriptor so that reads can be woken and have deadlines.

@@ -79,7 +79,7 @@ func (s *Spec) Resolve() error {
 	if len(s.Argv) == 0 {
 		return &proc.StartError{Kind: proc.NotFound, Err: unix.ENOENT}
 	}
-	path, err := proc.LookPath(s.Argv[0], s.Dir, last(s.Env, "PATH"))
+	path, err := proc.LookPath(s.Argv[0], s.Dir, proc.Getenv(s.Env, "PATH"))
 	s.Path = path
 	return err
 }
@@ -138,16 +138,6 @@ func lastOfEach(env []string) []string {
 		}
 	}
 	return kept
-}
-
-// last is the value of name that counts.
-func last(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
-			return v
-		}
-	}
-	return ""
 }
 
 // await waits for the end of the child, or brings it about.
