@@ -29,7 +29,7 @@ func (a *app) checkAgent(command, name string) error {
 	if err != nil {
 		return err
 	}
-	names := agentNames(cfg)
+	names := cfg.AgentNames()
 	if name == "main" || slices.Contains(names, name) {
 		return nil
 	}

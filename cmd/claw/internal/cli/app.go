@@ -71,6 +71,16 @@ func (a *app) store() (*state.Store, error) {
 	return a.st, err
 }
 
+// opened is both: what nearly every command begins with.
+func (a *app) opened() (*config.Config, *state.Store, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := a.store()
+	return cfg, store, err
+}
+
 func (a *app) stateDir() (string, error) {
 	if a.global.StateDir != "" {
 		return filepath.Abs(a.global.StateDir)

@@ -83,11 +83,7 @@ func (s shownChannel) note() string {
 
 // posting opens what sends messages, with our stdout as the foreground.
 func (a *app) posting() (*deliver.Post, error) {
-	cfg, err := a.config()
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.store()
+	cfg, store, err := a.opened()
 	if err != nil {
 		return nil, err
 	}

@@ -123,9 +123,9 @@ func (a *app) agentCandidates() ([]candidate, error) {
 		return nil, err
 	}
 	var all []candidate
-	for _, name := range agentNames(cfg) {
+	for _, name := range cfg.AgentNames() {
 		help := "the embedded agent"
-		if argv := agentEntry(cfg, name).Command; len(argv) > 0 {
+		if argv := cfg.Agent(name).Command; len(argv) > 0 {
 			help = oneLine(process.QuoteArgv(argv))
 		}
 		all = append(all, candidate{name: name, help: help})

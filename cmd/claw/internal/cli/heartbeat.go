@@ -41,7 +41,7 @@ func (a *app) heartbeatAgent(flag string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names := agentNames(cfg)
+	names := cfg.AgentNames()
 	name := firstOf(flag, a.env("AGENT"))
 	if name == "" && !slices.Contains(names, "main") {
 		name = names[0]

@@ -51,11 +51,7 @@ func (w who) session(command string) (string, error) {
 
 // control opens the state in the name of an agent.
 func (a *app) control(agent string, all bool) (*control.Control, error) {
-	cfg, err := a.config()
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.store()
+	cfg, store, err := a.opened()
 	if err != nil {
 		return nil, err
 	}

@@ -24,11 +24,7 @@ import (
 // configuration as it is now. stdout is what the channel stdout writes to; nil
 // where there is no foreground.
 func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
-	cfg, err := a.config()
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.store()
+	cfg, store, err := a.opened()
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +44,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 	engine := &heartbeat.Engine{
 		Store: store, Clock: a.clock, Turns: turns, Post: post, Prompts: prompts.Load(filepath.Join(places.ConfigDir, "prompts")),
 		Settings: func(name string) heartbeat.Settings { return heartbeatOf(cfg, name) },
-		Agents:   agentNames(cfg), ConfigDir: places.ConfigDir, Environ: environ,
+		Agents:   cfg.AgentNames(), ConfigDir: places.ConfigDir, Environ: environ,
 		CronEnabled: cfg.Cron.Enabled, Seed: machineSeed(a.getenv("HOME"), cwd),
 	}
 	cron := a.scheduler(cfg, store, post)
@@ -68,7 +64,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Post) *scheduler.Scheduler {
 	return &scheduler.Scheduler{
 		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled, MaxConcurrent: int(cfg.Cron.MaxConcurrentRuns),
-		Agents: agentNames(cfg), Zone: scheduler.Zones(), Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
+		Agents: cfg.AgentNames(), Zone: scheduler.Zones(), Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
 		MaxOutput: cfg.Tools.Exec.MaxOutput, Retain: retainOf(cfg), OnLoss: cfg.Tools.Exec.OnSupervisorLoss, WakeOnExit: cfg.Wake.OnExit,
 	}
 }
@@ -100,23 +96,8 @@ func retainOf(cfg *config.Config) retention.Policy {
 	return retention.Policy{Budget: cfg.State.OutputBudget, Keep: time.Duration(cfg.State.RetentionDays) * 24 * time.Hour}
 }
 
-// agentNames are the configured agents; main when there is none.
-func agentNames(cfg *config.Config) []string {
-	if names := cfg.Agents.Names(); len(names) > 0 {
-		return names
-	}
-	return []string{"main"}
-}
-
-func agentEntry(cfg *config.Config, name string) config.Agent {
-	if entry, ok := cfg.Agents.Entries[name]; ok {
-		return entry
-	}
-	return cfg.Agents.Defaults
-}
-
 func agentOf(cfg *config.Config, name string) agent.Agent {
-	e := agentEntry(cfg, name)
+	e := cfg.Agent(name)
 	return agent.Agent{
 		Name: name, Command: e.Command, Recover: e.Recover, Model: e.Model, Timeout: time.Duration(e.TimeoutSeconds) * time.Second,
 		Env: e.Env, Workdir: e.Workdir, Context: e.Context, Hooks: e.BeforeAgentRun, AckMaxChars: int(e.Heartbeat.AckMaxChars),
@@ -143,61 +124,19 @@ func channelsOf(cfg *config.Config) map[string]deliver.Channel {
 }
 
 func heartbeatOf(cfg *config.Config, name string) heartbeat.Settings {
-	e := agentEntry(cfg, name)
+	e := cfg.Agent(name)
 	h := e.Heartbeat
 	return heartbeat.Settings{
-		Agent: name, Enrolled: enrolled(cfg, name), Every: h.Every, Target: h.Target, To: h.To, AccountID: h.AccountID, Session: h.Session,
+		Agent: name, Enrolled: cfg.Enrolled(name), Every: h.Every, Target: h.Target, To: h.To, AccountID: h.AccountID, Session: h.Session,
 		Model: h.Model, Prompt: h.Prompt, AckMaxChars: int(h.AckMaxChars), IsolatedSession: h.IsolatedSession, LightContext: h.LightContext,
-		SkipWhenBusy: h.SkipWhenBusy, Timeout: heartbeatTimeout(cfg, name, e), Gate: h.Gate,
+		SkipWhenBusy: h.SkipWhenBusy, Timeout: cfg.HeartbeatTimeout(name), Gate: h.Gate,
 		Start: h.ActiveHours.Start, End: h.ActiveHours.End, Zone: h.ActiveHours.Timezone, UserZone: e.UserTimezone,
 		Workdir: e.Workdir, Embedded: len(e.Command) == 0,
-		Visible: func(channel, account string) heartbeat.Visibility { return visibility(cfg, channel, account) },
+		Visible: func(channel, account string) heartbeat.Visibility {
+			v := cfg.Channels.Visibility(channel, account)
+			return heartbeat.Visibility{Ok: v.ShowOk, Alerts: v.ShowAlerts, Indicator: v.UseIndicator}
+		},
 	}
-}
-
-// enrolled: as soon as one agent has a heartbeat block of its own, only those
-// that have one run heartbeats (spec/heartbeat-automations.md 1.1).
-func enrolled(cfg *config.Config, name string) bool {
-	any := false
-	for _, e := range cfg.Agents.Entries {
-		any = any || e.HasHeartbeat
-	}
-	e, known := cfg.Agents.Entries[name]
-	switch {
-	case any:
-		return known && e.HasHeartbeat
-	case cfg.IsSet("agents.defaults.heartbeat.every"):
-		return true
-	}
-	return name == agentNames(cfg)[0] || name == "main"
-}
-
-// heartbeatTimeout: its own, else the agent's where one is set, else the
-// smaller of ten minutes and the interval (spec/heartbeat-automations.md 1.1).
-func heartbeatTimeout(cfg *config.Config, name string, e config.Agent) time.Duration {
-	set := cfg.IsSet("agents."+name+".timeoutSeconds") || cfg.IsSet("agents.defaults.timeoutSeconds")
-	switch {
-	case e.Heartbeat.TimeoutSeconds > 0:
-		return time.Duration(e.Heartbeat.TimeoutSeconds) * time.Second
-	case set && e.TimeoutSeconds == 0:
-		return -1 // no limit
-	case set:
-		return time.Duration(e.TimeoutSeconds) * time.Second
-	case e.Heartbeat.Every <= 0: // a heartbeat by hand where none is scheduled
-		return 10 * time.Minute
-	}
-	return max(time.Second, min(10*time.Minute, e.Heartbeat.Every))
-}
-
-func visibility(cfg *config.Config, channel, account string) heartbeat.Visibility {
-	v := cfg.Channels.Heartbeat
-	if c, ok := cfg.Channels.Entries[channel]; ok {
-		v = c.Heartbeat
-		if acc, ok := c.Accounts[account]; ok {
-			v = acc.Heartbeat
-		}
-	}
-	return heartbeat.Visibility{Ok: v.ShowOk, Alerts: v.ShowAlerts, Indicator: v.UseIndicator}
 }
 
 // machineSeed is what spreads the phases of heartbeats: the machine's id, else
