@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"claw/state/process"
 )
 
 // MinPrefix is how many characters of a key are enough, if they fit only one.
@@ -20,26 +22,9 @@ func (e *NotFoundError) Error() string { return "no session is called " + strcon
 // Remedy says where keys are to be seen.
 func (e *NotFoundError) Remedy() string { return e.Hint }
 
-// AmbiguousError: what was typed fits several sessions.
-type AmbiguousError struct {
-	Query      string
-	Candidates []string // keys, sorted
-	Hint       string
-}
-
-const shownCandidates = 8
-
-func (e *AmbiguousError) Error() string {
-	shown, more := e.Candidates, ""
-	if len(shown) > shownCandidates {
-		more = " and " + strconv.Itoa(len(shown)-shownCandidates) + " more"
-		shown = shown[:shownCandidates]
-	}
-	return strconv.Quote(e.Query) + " fits " + strings.Join(shown, ", ") + more
-}
-
-// Remedy says how to name one of them.
-func (e *AmbiguousError) Remedy() string { return e.Hint }
+// AmbiguousError: what was typed fits several sessions. Candidates are their
+// keys, sorted.
+type AmbiguousError = process.AmbiguousError
 
 // Match finds which of keys a person means: the key itself, else the only one
 // that differs in case alone, else the main session of the agent of that name,
@@ -61,7 +46,7 @@ func Match(query string, keys []string) (string, error) {
 		case 1:
 			return found[0], nil
 		default:
-			return "", &AmbiguousError{query, found, "type more of the key, or the whole of it"}
+			return "", &AmbiguousError{Query: query, Candidates: found, Hint: "type more of the key, or the whole of it"}
 		}
 	}
 	if len(query) < MinPrefix {
