@@ -9,6 +9,7 @@ CLAW_STATE_DIR=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo.XXXXXX")
 work=$(mktemp -d "${TMPDIR:-/tmp}/claw-demo-work.XXXXXX")
 states=$CLAW_STATE_DIR
 cd "$work"
+export HOME=$work # what programs keep of their own goes with it
 unset CLAW_AGENT CLAW_SESSION CLAW_TURN_ID OPENCLAW_AGENT OPENCLAW_SESSION OPENCLAW_TURN_ID
 cleanup() {
 	for id in $("$claw" process list --state running --all-agents 2>/dev/null | cut -f1); do
