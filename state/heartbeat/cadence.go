@@ -52,13 +52,18 @@ func Seek(slot time.Time, every, phase time.Duration, h Hours, loc *time.Locatio
 	if slot.IsZero() || !h.Restricted || h.width() <= 0 || every <= 0 {
 		return slot
 	}
-	step := every * ((time.Minute + every - 1) / every)
-	for at := slot; at.Sub(slot) <= seekLimit; at = at.Add(step) {
+	for at := slot; at.Sub(slot) <= seekLimit; at = at.Add(stride(every)) {
 		if h.Inside(at.In(loc)) {
 			return at
 		}
 	}
 	return h.opening(slot.In(loc), phase%h.width()).In(slot.Location())
+}
+
+// stride is from one slot that Seek looks at to the next: a multiple of the
+// interval, a minute at least.
+func stride(every time.Duration) time.Duration {
+	return every * ((time.Minute + every - 1) / every)
 }
 
 // AfterRun is when the monitor is due after a turn that started, or was

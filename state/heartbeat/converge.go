@@ -109,9 +109,8 @@ func (m Monitor) stale(old Monitor, now time.Time, w Wanted) bool {
 		return false // as always without a clock that was put back, or hours
 	}
 	// The slots that Seek steps through begin with the limit, and those that
-	// led to the next due may lie up to one step later.
-	step := max(m.every(), time.Minute)
-	return m.NextDue.After(Seek(limit, m.every(), m.phase(), w.Hours, w.zone()).Add(step))
+	// led to the next due may lie up to one stride later.
+	return m.NextDue.After(Seek(limit, m.every(), m.phase(), w.Hours, w.zone()).Add(stride(m.every())))
 }
 
 func (w Wanted) zone() *time.Location {

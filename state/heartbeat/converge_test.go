@@ -196,6 +196,18 @@ func TestConvergeKeepsWhatItMade(t *testing.T) {
 	})
 }
 
+// Every 51 s is looked at every 102 s: after a run by an event at noon, in a
+// window of two minutes from midnight, the next check is one of these.
+func TestConvergeKeepsAStrideOfTwoIntervals(t *testing.T) {
+	w := heartbeat.Wanted{Agent: "main", Every: 51 * time.Second, Hours: heartbeat.Hours{Start: 0, End: 2, Restricted: true}}
+	w.HoursLabel = w.Hours.Label("UTC")
+	row := heartbeat.Converge(nil, []heartbeat.Wanted{w}, noon, "dev", true)[0]
+	row.NextDue = row.AfterRun(heartbeat.IntentImmediate, noon, w.Hours, time.UTC)
+	if got := heartbeat.Converge([]heartbeat.Monitor{row}, []heartbeat.Wanted{w}, noon.Add(3*time.Second), "dev", true); len(got) != 0 {
+		t.Errorf("%v became %v", row.NextDue, got[0].NextDue)
+	}
+}
+
 func TestConvergeSpreadsAgents(t *testing.T) {
 	got := heartbeat.Converge(nil, []heartbeat.Wanted{half("main"), half("ops")}, noon, "dev", true)
 	if len(got) != 2 || got[0].PhaseMs != 849370 || got[1].PhaseMs != 125534 { // 1.3
