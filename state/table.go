@@ -40,6 +40,7 @@ var (
 	Automations = Ledger[automation.Automation]{name: "automations"}
 	Runs        = Ledger[automation.Run]{name: "runs"}
 	Agendas     = Ledger[automation.Agenda]{name: "agenda"}
+	Sources     = Ledger[automation.Source]{name: "sources"}
 )
 
 // Named is the ledger of a kind of record that has no name above.

@@ -20,6 +20,11 @@ type Agenda struct {
 	// can a slot have been decided already, by a clock that was set back since.
 	Furthest time.Time `json:"furthest,omitzero"`
 	Stale    bool      `json:"stale,omitempty"` // somebody has changed an automation
+	// Sources is how many automations are run by something else than the clock.
+	// While there are any, a pass looks at ledgers/sources.jsonl too.
+	Sources int `json:"sources,omitempty"`
+	// Declared is the digest of all [[automation]] tables that were converged.
+	Declared string `json:"declared,omitempty"`
 }
 
 // Quiet tells that there is nothing to do at now, as far as the agenda knows.

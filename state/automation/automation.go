@@ -12,7 +12,8 @@ type Automation struct {
 	Description    string `json:"description,omitempty"`
 	AgentID        string `json:"agentId,omitempty"`
 	SessionKey     string `json:"sessionKey,omitempty"`
-	Owner          string `json:"owner,omitempty"` // who made it: "operator", or agent:NAME
+	Owner          string `json:"owner,omitempty"`    // who made it: "operator", "config" (claw.toml), or agent:NAME
+	Declared       string `json:"declared,omitempty"` // digest of the [[automation]] table it was made from; empty: by hand
 	System         bool   `json:"system,omitempty"`
 	Enabled        bool   `json:"enabled"`
 
@@ -39,7 +40,7 @@ type Automation struct {
 // Kind is what makes an automation run.
 type Kind string
 
-// The kinds of schedules. The first three have slots.
+// The kinds of schedules. The first three have slots, the others are sources.
 const (
 	KindAt     Kind = "at"
 	KindEvery  Kind = "every"
@@ -47,6 +48,7 @@ const (
 	KindOnExit Kind = "on-exit"
 	KindStream Kind = "stream"
 	KindWatch  Kind = "watch"
+	KindBoot   Kind = "boot" // once after each boot of the machine: @reboot
 )
 
 // Timed tells a kind that has slots.
@@ -74,7 +76,9 @@ type Schedule struct {
 	BatchMs       int64    `json:"batchMs,omitempty"`       // stream: 50 to 5000, 250
 	MaxBatchBytes int64    `json:"maxBatchBytes,omitempty"` // stream: 1024 to 65536, 16384
 
-	Dir string `json:"dir,omitempty"` // watch
+	Dir       string `json:"dir,omitempty"`       // watch; absolute
+	Recursive bool   `json:"recursive,omitempty"` // watch: what is below Dir too
+	Glob      string `json:"glob,omitempty"`      // watch: only names like this, as path.Match has it
 }
 
 // Pacing bounds the next check that a run may ask for.
@@ -213,12 +217,21 @@ type State struct {
 	ScheduleError   string    `json:"scheduleError,omitempty"`
 	ScheduleErrorAt time.Time `json:"scheduleErrorAt,omitzero"`
 
+	LastDelivery      DeliveryStatus `json:"lastDeliveryStatus,omitempty"`
+	LastDeliveryError string         `json:"lastDeliveryError,omitempty"`
+	AlertedAt         time.Time      `json:"lastFailureAlertAt,omitzero"`
+	Incident          string         `json:"failureAlertIncident,omitempty"` // the signature of what was alerted last; empty: all is well
+
+	Quiet        int       `json:"triggerQuiet,omitempty"` // how often in a row the trigger script had nothing to do
+	CheckedAt    time.Time `json:"triggerCheckedAt,omitzero"`
+	TriggerState string    `json:"triggerState,omitempty"` // what the script wants to be given again; JSON, at most 16 KiB
+
 	AutoDisabled *AutoDisabled `json:"autoDisabled,omitempty"`
 }
 
 // AutoDisabled says why the scheduler switched an automation off.
 type AutoDisabled struct {
-	Reason string    `json:"reason"` // consecutive-failures or schedule-errors
+	Reason string    `json:"reason"` // consecutive-failures, schedule-errors or feedback-loop
 	At     time.Time `json:"at"`
 	Errors int       `json:"consecutiveErrors,omitempty"`
 }

@@ -33,6 +33,15 @@ type Run struct {
 	Error      string    `json:"error,omitempty"`
 	Category   Category  `json:"errorReason,omitempty"`
 	DeliveryID string    `json:"deliveryId,omitempty"` // of the message about its end
+	// Delivery is what became of that message, apart from how the run ended;
+	// empty: not known yet.
+	Delivery      DeliveryStatus `json:"deliveryStatus,omitempty"`
+	DeliveryError string         `json:"deliveryError,omitempty"` // why it was not delivered, or not requested
+	// Input is what a source or a trigger script has to say: it follows the
+	// message or the event after a blank line, and is the stdin of a command.
+	Input string `json:"input,omitempty"`
+	// Checked: the trigger script has said that the payload shall run.
+	Checked bool `json:"checked,omitempty"`
 	// Owner is the runner's own: what it needs to know about who carries, or
 	// has carried, the run out.
 	Owner *Owner `json:"owner,omitempty"`
@@ -46,6 +55,7 @@ type Owner struct {
 	TaskID     string `json:"taskId,omitempty"`
 	TurnID     string `json:"turnId,omitempty"`
 	ProcessID  string `json:"processId,omitempty"`
+	CheckID    string `json:"checkId,omitempty"` // the process of the trigger script, while it decides
 }
 
 // Status is where a run stands. Queued and running are open, the others ends.
