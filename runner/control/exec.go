@@ -33,6 +33,7 @@ type Exec struct {
 	Name, Agent, Session     string
 	Origin                   delivery.Route // who is told about the end directly; empty: the session is
 	TimeoutMs                int64          // 0 none
+	NoOutputTimeoutMs        int64          // it is ended when it prints nothing for so long; 0 none
 	MaxOutput                int64          // bytes on disk
 	TTLMs                    int64
 	NotifyOnExit             bool
@@ -97,7 +98,7 @@ func (e Exec) row(argv []string, dir string) process.Process {
 	p := process.Process{
 		Label: e.Name, Agent: e.Agent, Session: e.Session, Origin: e.Origin,
 		Command: e.Command, Argv: argv, Shell: len(e.Argv) == 0, Cwd: dir,
-		PTY: e.PTY, TimeoutMs: e.TimeoutMs, MaxOutput: e.MaxOutput, TTLMs: e.TTLMs,
+		PTY: e.PTY, TimeoutMs: e.TimeoutMs, NoOutputTimeoutMs: e.NoOutputTimeoutMs, MaxOutput: e.MaxOutput, TTLMs: e.TTLMs,
 		NotifyOnExit: e.NotifyOnExit, NotifyOnExitEmptySuccess: e.NotifyOnExitEmptySuccess,
 		Background: e.Background, StdinOpen: e.PTY || e.Stdin == supervisor.StdinOpen,
 	}

@@ -56,6 +56,7 @@ type supervisor struct {
 	stdin     *input // nil when nothing can be written
 	streams   []*stream
 	deadline  time.Duration // on the monotonic clock; 0: none
+	begun     time.Duration // since when it could have printed something, see silence.go
 	ungrouped bool          // the command shares our session: signal it alone
 	gate      sync.RWMutex  // readers hold it while a piece is between pipe and disk
 
@@ -155,7 +156,7 @@ func (s *supervisor) lastSign() time.Duration {
 func (s *supervisor) nextInstant() time.Duration {
 	switch {
 	case s.exited == nil && s.forced == "":
-		return s.deadline
+		return sooner(s.deadline, s.silenceEnds())
 	case s.exited == nil || s.drained == nil || s.killing.pending():
 		return 0
 	case !s.paid():
@@ -164,10 +165,16 @@ func (s *supervisor) nextInstant() time.Duration {
 	return min(s.lastSign()+settleQuiet, max(s.exitedAt+settleCeiling, s.clock.Elapsed()+time.Millisecond))
 }
 
-// elapsed handles the deadline; the settle instants are read by over.
+// elapsed handles the deadline and silence; the settle instants are read by
+// over.
 func (s *supervisor) elapsed() {
-	if s.exited == nil && s.pastDeadline(s.clock.Elapsed()) {
+	now := s.clock.Elapsed()
+	switch {
+	case s.exited != nil:
+	case s.pastDeadline(now):
 		s.cancel(process.ReasonOverallTimeout)
+	case s.silentFor(now) && !s.unread():
+		s.cancel(process.ReasonNoOutputTimeout)
 	}
 }
 
@@ -311,7 +318,9 @@ func (s *supervisor) writeEnd(end settle.End) (process.Process, error) {
 
 // outcome classifies what was seen of the end.
 func (s *supervisor) outcome() process.Exit {
-	o := process.Observed{Forced: s.forced, OverallDue: s.forced == "" && s.pastDeadline(s.exitedAt)}
+	o := process.Observed{
+		Forced: s.forced, OverallDue: s.forced == "" && s.pastDeadline(s.exitedAt), SilenceDue: s.forced == "" && s.silentFor(s.exitedAt),
+	}
 	switch x := s.exited; {
 	case x.Lost:
 	case x.Signal != 0:

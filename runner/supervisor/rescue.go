@@ -45,7 +45,8 @@ type handover struct {
 	Ungrouped bool             `json:"ungrouped,omitempty"`
 	Forced    process.Reason   `json:"forced,omitempty"`
 	Killing   bool             `json:"killing,omitempty"`
-	LeftMs    int64            `json:"leftMs,omitempty"` // until the deadline; 0 none
+	LeftMs    int64            `json:"leftMs,omitempty"`   // until the deadline; 0 none
+	SilentMs  int64            `json:"silentMs,omitempty"` // since it printed something
 	Exited    *proc.Status     `json:"exited,omitempty"`
 	Attached  bool             `json:"attached,omitempty"`
 	Announced bool             `json:"announced,omitempty"`
@@ -148,8 +149,14 @@ func (s *supervisor) handover() handover {
 	}
 	h.Spec.Env, h.Spec.Argv, h.Spec.Row.Command = nil, nil, ""
 	h.LeftMs = s.left(h.Exited != nil)
-	if h.Exited != nil && h.Forced == "" && s.pastDeadline(s.endedAt()) {
-		h.Forced = process.ReasonOverallTimeout
+	h.SilentMs = (s.clock.Elapsed() - s.lastPrinted()).Milliseconds()
+	if h.Exited != nil && h.Forced == "" {
+		switch at := s.endedAt(); {
+		case s.pastDeadline(at):
+			h.Forced = process.ReasonOverallTimeout
+		case s.silentFor(at):
+			h.Forced = process.ReasonNoOutputTimeout
+		}
 	}
 	if s.link.attached() || !s.announced {
 		h.Conn = int(s.link.conn.Fd())
@@ -269,6 +276,7 @@ func (h handover) supervisor() *supervisor {
 		warnings: h.Warnings, announced: h.Announced,
 	}
 	s.dir = state.ProcessDir(string(h.Spec.StateDir), s.id)
+	s.begun = s.clock.Elapsed() - time.Duration(h.SilentMs)*time.Millisecond
 	if h.LeftMs > 0 {
 		s.deadline = s.clock.Elapsed() + time.Duration(h.LeftMs)*time.Millisecond
 	}

@@ -176,11 +176,12 @@ func marked(env []string, marks ...string) []string {
 	return append(kept, marks...)
 }
 
-// started begins to wait for the command and for its deadline.
+// started begins to wait for the command, for its deadline and for silence.
 func (s *supervisor) started(child proc.Child) {
 	s.root, s.ungrouped = child.Identity, child.Ungrouped
+	s.begun = s.clock.Elapsed()
 	if ms := s.spec.Row.TimeoutMs; ms > 0 {
-		s.deadline = s.clock.Elapsed() + time.Duration(ms)*time.Millisecond
+		s.deadline = s.begun + time.Duration(ms)*time.Millisecond
 	}
 	s.reaper = proc.Reap(s.root)
 }

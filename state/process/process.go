@@ -81,18 +81,19 @@ type Process struct {
 	Agent   string `json:"agent"`
 	Session string `json:"session"` // key of the session that is told about the end
 
-	Command   string   `json:"command"` // for reading; the shell text, or the argv quoted
-	Argv      []string `json:"argv"`    // what was executed, as an array
-	Shell     bool     `json:"shell,omitempty"`
-	Cwd       string   `json:"cwd"`
-	PTY       bool     `json:"pty,omitempty"`
-	Cols      int      `json:"cols,omitempty"`
-	Rows      int      `json:"rows,omitempty"`
-	StdinOpen bool     `json:"stdinOpen,omitempty"` // input can still be written
-	TimeoutMs int64    `json:"timeoutMs,omitempty"` // whole life, monotonic; 0 none
-	MaxOutput int64    `json:"maxOutput"`           // bytes kept on disk
-	TTLMs     int64    `json:"ttlMs"`               // how long it stays listed once finished
-	Warnings  []string `json:"warnings,omitempty"`
+	Command           string   `json:"command"` // for reading; the shell text, or the argv quoted
+	Argv              []string `json:"argv"`    // what was executed, as an array
+	Shell             bool     `json:"shell,omitempty"`
+	Cwd               string   `json:"cwd"`
+	PTY               bool     `json:"pty,omitempty"`
+	Cols              int      `json:"cols,omitempty"`
+	Rows              int      `json:"rows,omitempty"`
+	StdinOpen         bool     `json:"stdinOpen,omitempty"`         // input can still be written
+	TimeoutMs         int64    `json:"timeoutMs,omitempty"`         // whole life, monotonic; 0 none
+	NoOutputTimeoutMs int64    `json:"noOutputTimeoutMs,omitempty"` // it is ended when it prints nothing for so long, monotonic; 0 none
+	MaxOutput         int64    `json:"maxOutput"`                   // bytes kept on disk
+	TTLMs             int64    `json:"ttlMs"`                       // how long it stays listed once finished
+	Warnings          []string `json:"warnings,omitempty"`
 
 	NotifyOnExit             bool `json:"notifyOnExit"`
 	NotifyOnExitEmptySuccess bool `json:"notifyOnExitEmptySuccess,omitempty"`
