@@ -283,11 +283,11 @@ func TestByHand(t *testing.T) {
 	w.clock.Advance(10 * time.Minute)
 	w.settle()
 	w.tells("")
-	if _, err := w.Run(t.Context(), "job"); err != nil {
+	if _, _, err := w.Run(t.Context(), "job", scheduler.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Run(t.Context(), "job"); !refused(err, func(r *scheduler.Refused) bool { return !r.Missing }) {
-		t.Errorf("a second one while the first has not ended: %v", err)
+	if r, why, err := w.Run(t.Context(), "job", scheduler.RunOptions{}); why != automation.CodeRunning || r.Status != automation.Queued || err != nil {
+		t.Errorf("a second one while the first has not ended: %v %q %v", r, why, err)
 	}
 	w.pass()
 	w.settle()

@@ -72,7 +72,7 @@ func TestCrash(t *testing.T) {
 			everyMinute("job", automation.Payload{Kind: automation.PayloadCommand, Argv: []string{"true"}}),
 			everyMinute("oven", automation.Payload{Kind: automation.PayloadEvent, Text: "look at the oven"}),
 		} {
-			if _, err := w.Add(t.Context(), a); err != nil {
+			if _, _, err := w.Add(t.Context(), a); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func TestManyAtOnce(t *testing.T) {
 	w := &world{t: t, clock: clock, dir: t.TempDir()}
 	w.open(first)
 	for i := range 5 {
-		if _, err := w.Add(t.Context(), everyMinute(fmt.Sprint("job", i), automation.Payload{Kind: automation.PayloadCommand, Argv: []string{"true"}})); err != nil {
+		if _, _, err := w.Add(t.Context(), everyMinute(fmt.Sprint("job", i), automation.Payload{Kind: automation.PayloadCommand, Argv: []string{"true"}})); err != nil {
 			t.Fatal(err)
 		}
 	}

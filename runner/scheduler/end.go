@@ -192,7 +192,7 @@ func (s *Scheduler) finish(tx *state.Tx, r automation.Run, out outcome) (automat
 	if out.end.At.IsZero() || out.end.At.Before(row.Rec.StartedAt) {
 		out.end.At = tx.Now()
 	}
-	f := automation.Finish(a.Rec, row.Rec, out.end, automation.Retry{}, s.Zone)
+	f := automation.Finish(a.Rec, row.Rec, out.end, s.Retry, s.Zone)
 	if a.Rev > 0 {
 		if f.Run.DeliveryID, err = s.announce(tx, f.Automation, f.Run, out); err != nil {
 			return r, err

@@ -66,7 +66,7 @@ func (w *world) open(store *state.Store) {
 		Store: store, Clock: clock.New(), Agent: func(string) agent.Agent { return w.agent }, Environ: environ, Cwd: w.dir, MaxOutput: 1 << 20,
 	}
 	w.Scheduler = &scheduler.Scheduler{
-		Store: store, Clock: w.clock, Turns: turns, Post: post, Enabled: true, MaxConcurrent: 8, Agents: []string{"main"},
+		Store: store, Clock: w.clock, Turns: turns, Post: post, Enabled: true, MaxTurns: 8, Agents: []string{"main"},
 		Zone: scheduler.Zones(), Boot: noon.Add(-24 * time.Hour), Environ: environ, Cwd: w.dir, MaxOutput: 1 << 20,
 	}
 	turns.OnEnd = w.TurnEnded
@@ -86,7 +86,7 @@ func (w *world) add(name, every string, change func(a *automation.Automation)) a
 	if change != nil {
 		change(&a)
 	}
-	a, err = w.Add(w.t.Context(), a)
+	a, _, err = w.Add(w.t.Context(), a)
 	if err != nil {
 		w.t.Fatal(err)
 	}

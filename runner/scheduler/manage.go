@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ type Refused struct {
 	Hint string
 	// Missing: there is no such automation; Ambiguous: there are several.
 	Missing, Ambiguous bool
+	// Forbidden: whoever asks may not, see Scheduler.Actor.
+	Forbidden bool
 }
 
 func (e *Refused) Error() string { return e.Text }
@@ -25,72 +28,234 @@ func (e *Refused) Error() string { return e.Text }
 // Remedy says what can be done instead.
 func (e *Refused) Remedy() string { return e.Hint }
 
-// Add makes an automation of what a person wrote. Its ID is made here; its
-// name must be free. The error is an *automation.Error or a *Refused.
-func (s *Scheduler) Add(ctx context.Context, a automation.Automation) (automation.Automation, error) {
-	now := s.Clock.Now()
-	if err := automation.Validate(a, now, s.Zone); err != nil {
-		return a, err
-	}
-	a.ID = ulid.New(now)
-	a = automation.New(a, now)
-	err := s.Store.Update(ctx, func(tx *state.Tx) error {
-		rows, err := state.Automations.All(tx)
+// Add makes an automation of what somebody wrote. Its ID is made here; its name
+// must be free. One with a DeclarationKey that exists already is changed to
+// what was written, and keeps its history: only another schedule moves its
+// slots. Nothing is written when that is what it is already. The error is an
+// *automation.Error or a *Refused.
+func (s *Scheduler) Add(ctx context.Context, a automation.Automation) (automation.Automation, Change, error) {
+	wanted := s.placed(a)
+	var made automation.Automation
+	var change Change
+	err := s.manage(ctx, func(tx *state.Tx) error {
+		old, err := byKey(tx, wanted.DeclarationKey)
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			if strings.EqualFold(row.Rec.Name, a.Name) {
-				return &Refused{Text: "there is an automation called " + row.Rec.Name + " already", Hint: "give another --name, or remove it first: claw cron rm " + row.Rec.Name}
-			}
+		if old.Rev == 0 {
+			change = Added
+			made, err = s.make(tx, wanted)
+			return err
 		}
-		if err := state.Automations.Add(tx, a.ID, a); err != nil {
+		made, change, err = s.upsert(tx, old, wanted)
+		return err
+	})
+	return made, change, err
+}
+
+// placed resolves the session "current" to the one of whoever asks; without one
+// the automation has a session of its own (spec/heartbeat-automations.md 2.1).
+func (s *Scheduler) placed(a automation.Automation) automation.Automation {
+	if a.SessionTarget != "current" {
+		return a
+	}
+	a.SessionTarget, a.SessionKey = "isolated", ""
+	if s.Session != "" {
+		a.SessionKey = s.Session
+		a.SessionTarget = "session:" + strings.TrimPrefix(s.Session, "session:")
+	}
+	return a
+}
+
+// make writes a new automation.
+func (s *Scheduler) make(tx *state.Tx, a automation.Automation) (automation.Automation, error) {
+	a, err := s.allowed(nil, a)
+	if err == nil {
+		err = automation.Validate(a, tx.Now(), s.Zone)
+	}
+	if err == nil {
+		err = nameFree(tx, a)
+	}
+	if err != nil {
+		return a, err
+	}
+	a.ID = ulid.New(tx.Now())
+	a = automation.New(a, tx.Now())
+	return a, state.Automations.Add(tx, a.ID, a)
+}
+
+// upsert makes an automation what was written under its key.
+func (s *Scheduler) upsert(tx *state.Tx, old state.Row[automation.Automation], a automation.Automation) (automation.Automation, Change, error) {
+	if err := s.mayEdit(old.Rec); err != nil {
+		return a, "", err
+	}
+	a.ID = old.ID
+	a, err := s.allowed(&old.Rec, a)
+	if err == nil {
+		err = s.valid(old.Rec, a, tx.Now())
+	}
+	if err == nil {
+		err = nameFree(tx, a)
+	}
+	if err != nil {
+		return a, "", err
+	}
+	a, runs, change := upsert(old.Rec, a, tx.Now(), s.Zone)
+	if change == Unchanged {
+		return old.Rec, change, nil
+	}
+	return a, change, s.put(tx, old, a, runs)
+}
+
+// valid checks a changed automation. The time of a one-shot that is past is no
+// reason against another change.
+func (s *Scheduler) valid(old, a automation.Automation, now time.Time) error {
+	if a.Schedule.Kind == automation.KindAt && automation.SameSchedule(old.Schedule, a.Schedule) {
+		a.Schedule.At = now
+	}
+	return automation.Validate(a, now, s.Zone)
+}
+
+// byKey is the automation with a declaration key; revision 0 when there is
+// none.
+func byKey(tx *state.Tx, key string) (state.Row[automation.Automation], error) {
+	if key == "" {
+		return state.Row[automation.Automation]{}, nil
+	}
+	rows, err := state.Automations.All(tx)
+	for _, row := range rows {
+		if row.Rec.DeclarationKey == key {
+			return row, err
+		}
+	}
+	return state.Row[automation.Automation]{}, err
+}
+
+// nameFree refuses a name that another automation has.
+func nameFree(tx *state.Tx, a automation.Automation) error {
+	rows, err := state.Automations.All(tx)
+	for _, row := range rows {
+		if row.ID != a.ID && strings.EqualFold(row.Rec.Name, a.Name) {
+			return &Refused{Text: "there is an automation called " + row.Rec.Name + " already", Hint: "give another --name, or change that one: claw cron edit " + row.Rec.Name}
+		}
+	}
+	return err
+}
+
+// Edit changes an automation as change does it; the ID, the state and the time
+// of creation stay. Only a changed schedule moves its slots. change is given a
+// copy, and may be called more than once. An automation that is changed during
+// its run keeps the change. The error is the one of change, an
+// *automation.Error or a *Refused.
+func (s *Scheduler) Edit(ctx context.Context, query string, change func(*automation.Automation) error) (a automation.Automation, err error) {
+	err = s.manage(ctx, func(tx *state.Tx) error {
+		row, err := resolve(tx, query)
+		if err != nil {
+			return err
+		}
+		if err := s.mayEdit(row.Rec); err != nil {
+			return err
+		}
+		a, err = s.edited(tx, row, change)
+		return err
+	})
+	return a, err
+}
+
+func (s *Scheduler) edited(tx *state.Tx, row state.Row[automation.Automation], change func(*automation.Automation) error) (automation.Automation, error) {
+	next, err := clone(row.Rec)
+	if err == nil {
+		err = change(&next)
+	}
+	if err != nil {
+		return next, err
+	}
+	next.ID, next.Owner, next.Declared = row.ID, row.Rec.Owner, row.Rec.Declared
+	next, err = s.allowed(&row.Rec, s.placed(next))
+	if err == nil {
+		err = s.valid(row.Rec, next, tx.Now())
+	}
+	if err == nil {
+		err = nameFree(tx, next)
+	}
+	if err != nil {
+		return next, err
+	}
+	a, runs := automation.Edit(row.Rec, next, tx.Now(), s.Zone)
+	return a, s.put(tx, row, a, runs)
+}
+
+// clone is a copy that shares nothing.
+func clone(a automation.Automation) (automation.Automation, error) {
+	var out automation.Automation
+	raw, err := json.Marshal(a)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	return out, err
+}
+
+// put writes a changed automation, and what became of the slots that it was
+// owed.
+func (s *Scheduler) put(tx *state.Tx, old state.Row[automation.Automation], a automation.Automation, runs []automation.Run) error {
+	for _, r := range runs {
+		was, _, err := state.Runs.Get(tx, r.ID)
+		if err != nil {
+			return err
+		}
+		if err := state.Runs.Put(tx, r.ID, was.Rev, r); err != nil {
+			return err
+		}
+	}
+	return state.Automations.Put(tx, a.ID, old.Rev, a)
+}
+
+// manage is a transaction in which somebody changes automations: what claw.toml
+// declares is there, and the next pass looks at everything.
+func (s *Scheduler) manage(ctx context.Context, do func(tx *state.Tx) error) error {
+	return s.Store.Update(ctx, func(tx *state.Tx) error {
+		if _, err := s.converge(tx); err != nil {
+			return err
+		}
+		if err := do(tx); err != nil {
 			return err
 		}
 		return stale(tx)
 	})
-	return a, err
 }
 
 // Enable switches an automation on, which also forgets its failures, or off.
 // False when it stood so already.
 func (s *Scheduler) Enable(ctx context.Context, query string, on bool) (a automation.Automation, changed bool, err error) {
-	err = s.Store.Update(ctx, func(tx *state.Tx) error {
+	err = s.manage(ctx, func(tx *state.Tx) error {
 		row, err := resolve(tx, query)
+		if err == nil {
+			err = s.mayTouch(row.Rec)
+		}
 		if err != nil {
 			return err
 		}
-		if a = row.Rec; a.Enabled == on {
-			changed = false
+		if a, changed = row.Rec, row.Rec.Enabled != on; !changed {
 			return nil
 		}
 		next := a
-		next.Enabled, changed = on, true
+		next.Enabled = on
 		var runs []automation.Run
 		a, runs = automation.Edit(row.Rec, next, tx.Now(), s.Zone)
-		for _, r := range runs {
-			old, _, err := state.Runs.Get(tx, r.ID)
-			if err != nil {
-				return err
-			}
-			if err := state.Runs.Put(tx, r.ID, old.Rev, r); err != nil {
-				return err
-			}
-		}
-		if err := state.Automations.Put(tx, row.ID, row.Rev, a); err != nil {
-			return err
-		}
-		return stale(tx)
+		return s.put(tx, row, a, runs)
 	})
 	return a, changed, err
 }
 
-// Remove takes an automation away, and its reminders that have not been told.
-// A run that goes on ends as it would; what waits does not begin. The records
-// of its runs stay.
+// Remove takes an automation away, and its reminders that have not been told
+// (openclaw 18880). A run that goes on ends as it would; what waits does not
+// begin. The records of its runs stay.
 func (s *Scheduler) Remove(ctx context.Context, query string) (a automation.Automation, err error) {
-	err = s.Store.Update(ctx, func(tx *state.Tx) error {
+	err = s.manage(ctx, func(tx *state.Tx) error {
 		row, err := resolve(tx, query)
+		if err == nil {
+			err = s.mayRemove(row.Rec)
+		}
 		if err != nil {
 			return err
 		}
@@ -98,10 +263,7 @@ func (s *Scheduler) Remove(ctx context.Context, query string) (a automation.Auto
 		if err := state.Automations.Delete(tx, row.ID, row.Rev); err != nil {
 			return err
 		}
-		if err := retire(tx, ContextKey(a.ID)); err != nil {
-			return err
-		}
-		return stale(tx)
+		return retire(tx, ContextKey(a.ID))
 	})
 	return a, err
 }
@@ -123,140 +285,4 @@ func retire(tx *state.Tx, key string) error {
 		}
 	}
 	return nil
-}
-
-// Run queues a run by hand. It takes no slot and shifts no cadence; whoever
-// makes the next pass starts it. A *Refused says that one goes on already.
-func (s *Scheduler) Run(ctx context.Context, query string) (r automation.Run, err error) {
-	err = s.Store.Update(ctx, func(tx *state.Tx) error {
-		row, err := resolve(tx, query)
-		if err != nil {
-			return err
-		}
-		open, err := openRuns(tx)
-		if err != nil {
-			return err
-		}
-		var code automation.Code
-		r, code = automation.Manual(row.Rec, row.ID+"@"+ulid.New(tx.Now()), open, tx.Now())
-		if code != "" {
-			return &Refused{Text: row.Rec.Name + " has a run that has not ended", Hint: "look at it: claw cron runs " + row.Rec.Name}
-		}
-		if err := state.Runs.Add(tx, r.ID, r); err != nil {
-			return err
-		}
-		return stale(tx)
-	})
-	return r, err
-}
-
-func openRuns(tx *state.Tx) ([]automation.Run, error) {
-	rows, err := state.Runs.All(tx)
-	var open []automation.Run
-	for _, row := range rows {
-		if row.Rec.Status.Open() {
-			open = append(open, row.Rec)
-		}
-	}
-	return open, err
-}
-
-// minPrefix is how much of an id or a name is enough, if it fits only one.
-const minPrefix = 4
-
-// resolve finds the automation that a person means: by its name, its id, or a
-// beginning of either that fits only one.
-func resolve(tx *state.Tx, query string) (state.Row[automation.Automation], error) {
-	rows, err := state.Automations.All(tx)
-	if err != nil {
-		return state.Row[automation.Automation]{}, err
-	}
-	var found []state.Row[automation.Automation]
-	for _, row := range rows {
-		if row.ID == query || row.Rec.Name == query {
-			return row, nil
-		}
-		if len(query) >= minPrefix && (begins(row.ID, query) || begins(row.Rec.Name, query)) {
-			found = append(found, row)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return state.Row[automation.Automation]{}, &Refused{Missing: true, Text: "there is no automation " + quote(query), Hint: "claw cron list shows those there are"}
-	case 1:
-		return found[0], nil
-	}
-	names := make([]string, len(found))
-	for i, row := range found {
-		names[i] = row.Rec.Name
-	}
-	return state.Row[automation.Automation]{}, &Refused{Ambiguous: true, Text: quote(query) + " fits several automations: " + strings.Join(names, ", "), Hint: "write more of the name"}
-}
-
-func begins(s, with string) bool {
-	return len(s) >= len(with) && strings.EqualFold(s[:len(with)], with)
-}
-
-func quote(s string) string { return "\"" + s + "\"" }
-
-// Entry is an automation as a list shows it.
-type Entry struct {
-	automation.Automation
-	Words string           `json:"scheduleWords"`      // "every weekday at 09:00 Europe/Berlin"
-	Next  time.Time        `json:"nextRunAt,omitzero"` // zero: nothing will come
-	Open  []automation.Run `json:"openRuns,omitempty"` // queued or running
-}
-
-// List are the automations in order of their names. Nothing is written.
-func (s *Scheduler) List() ([]Entry, error) {
-	list := []Entry{}
-	err := s.Store.View(func(tx *state.Tx) error {
-		list = list[:0]
-		rows, err := state.Automations.All(tx)
-		if err != nil {
-			return err
-		}
-		open, err := openRuns(tx)
-		if err != nil {
-			return err
-		}
-		by := map[string][]automation.Run{}
-		for _, r := range open {
-			by[r.AutomationID] = append(by[r.AutomationID], r)
-		}
-		for _, row := range rows {
-			list = append(list, s.entry(row.Rec, by[row.ID], tx.Now()))
-		}
-		return nil
-	})
-	return list, err
-}
-
-func (s *Scheduler) entry(a automation.Automation, open []automation.Run, now time.Time) Entry {
-	e := Entry{Automation: a, Open: open, Words: "its schedule cannot be computed"}
-	if slots, err := a.Slots(s.Zone); err == nil {
-		e.Words = slots.Words(time.Local)
-	}
-	e.Next, _ = automation.Upcoming(a, open, now, s.Zone)
-	return e
-}
-
-// Find is the automation that a person means. The error is a *Refused.
-func (s *Scheduler) Find(query string) (e Entry, err error) {
-	err = s.Store.View(func(tx *state.Tx) error {
-		row, err := resolve(tx, query)
-		if err != nil {
-			return err
-		}
-		open, err := openRuns(tx)
-		var mine []automation.Run
-		for _, r := range open {
-			if r.AutomationID == row.ID {
-				mine = append(mine, r)
-			}
-		}
-		e = s.entry(row.Rec, mine, tx.Now())
-		return err
-	})
-	return e, err
 }

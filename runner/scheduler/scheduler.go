@@ -21,11 +21,18 @@ type Scheduler struct {
 	Post  *deliver.Post
 	// Enabled is cron.enabled: false starts nothing by the clock. What a person
 	// starts runs all the same, and what goes on is followed to its end.
-	Enabled       bool
-	MaxConcurrent int      // cron.maxConcurrentRuns; 0: no limit
-	Agents        []string // configured; the first is asked where none is named and there is no main
-	Zone          automation.Zones
-	Boot          time.Time // when the machine came up; zero: the system is asked
+	Enabled     bool
+	MaxTurns    int                     // cron.maxConcurrentRuns: turns of agents at once; 0: no limit
+	MaxCommands int                     // cron.maxConcurrentCommands: commands at once; 0: no limit
+	SkipMissed  bool                    // cron.skipMissedJobs: recurring slots are never made up
+	Retry       automation.Retry        // cron.retry
+	Alerts      *automation.AlertRule   // cron.failureAlert; nil: nothing is configured
+	Declared    []automation.Automation // the tables of claw.toml, valid, each with its DeclarationKey
+	Actor       automation.Actor        // who makes and changes automations
+	Session     string                  // key of the session of whoever asks, inside a turn; what "current" means
+	Agents      []string                // configured; the first is asked where none is named and there is no main
+	Zone        automation.Zones
+	Boot        time.Time // when the machine came up; zero: the system is asked
 
 	// Of commands:
 	Environ     []string // what they inherit

@@ -78,7 +78,7 @@ func newWeek(t *testing.T, seed uint64) *week {
 	w := &week{world: &world{t: t, clock: clock, dir: t.TempDir()}, random: rand.New(rand.NewPCG(seed, 7)), dir: dir, begun: map[string]int{}}
 	w.restart()
 	for _, a := range schedules() {
-		if _, err := w.Add(t.Context(), a); err != nil {
+		if _, _, err := w.Add(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}

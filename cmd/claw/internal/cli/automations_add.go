@@ -71,7 +71,7 @@ func (c *automationsAdd) Run(a *app) error {
 	}
 	made, err := c.automation(a, s)
 	if err == nil {
-		made, err = s.Add(a.ctx, made)
+		made, _, err = s.Add(a.ctx, made)
 	}
 	if err != nil {
 		return cronError("add", err)

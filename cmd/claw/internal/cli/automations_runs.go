@@ -172,9 +172,12 @@ func (c *automationsRun) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.Run(a.ctx, c.Name)
+	r, why, err := s.Run(a.ctx, c.Name, scheduler.RunOptions{})
 	if err != nil {
 		return cronError("run", err)
+	}
+	if why != "" {
+		return &failure{code: exitRefused, text: "automations run: " + r.Name + " has a run that has not ended", remedy: []string{"claw cron runs " + r.Name}}
 	}
 	if err := poke.Act(s.Store.Dir(), poke.Auto, a.environ); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 // scheduler is what looks after automations; without Turns it starts no agent.
 func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Post) *scheduler.Scheduler {
 	return &scheduler.Scheduler{
-		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled, MaxConcurrent: int(cfg.Cron.MaxConcurrentRuns),
+		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled, MaxTurns: int(cfg.Cron.MaxConcurrentRuns),
 		Agents: cfg.AgentNames(), Zone: scheduler.Zones(), Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
 		MaxOutput: cfg.Tools.Exec.MaxOutput, Retain: retainOf(cfg), OnLoss: cfg.Tools.Exec.OnSupervisorLoss, WakeOnExit: cfg.Wake.OnExit,
 	}
