@@ -37,3 +37,14 @@ func WatchWith(dir string, c clock.Clock, open func() (*Scripted, error)) *Watch
 		return s, nil
 	})
 }
+
+// WatchTreeWith is WatchTree with another notifier each time one is opened.
+func WatchTreeWith(spec TreeSpec, c clock.Clock, open func() (*Scripted, error)) *Tree {
+	return watchTree(spec, c, func() (notifier, error) {
+		s, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	})
+}

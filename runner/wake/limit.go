@@ -8,16 +8,24 @@ import (
 // LimitError says that the kernel watches too much for this user already, so
 // that the directory is looked at every two seconds instead.
 type LimitError struct {
-	Limit string // fs.inotify.max_user_instances or fs.inotify.max_user_watches; "open files"
+	Limit string // fs.inotify.max_user_instances or fs.inotify.max_user_watches; "open files"; "8192 directories"
 	Err   error
 }
 
 // Error names the limit.
-func (e *LimitError) Error() string { return "the limit of " + e.Limit + " is reached" }
+func (e *LimitError) Error() string {
+	if e.Limit == ownLimit {
+		return "there are more than " + ownLimit
+	}
+	return "the limit of " + e.Limit + " is reached"
+}
 
 // Remedy says how to raise it.
 func (e *LimitError) Remedy() string {
-	if e.Limit == openFiles {
+	switch e.Limit {
+	case ownLimit:
+		return "watch a directory with less below it"
+	case openFiles:
 		return "raise it with ulimit -n, or LimitNOFILE= in the unit"
 	}
 	return "raise it: sysctl " + e.Limit + "=1024 or more"
@@ -26,7 +34,10 @@ func (e *LimitError) Remedy() string {
 // Unwrap gives the system's error.
 func (e *LimitError) Unwrap() error { return e.Err }
 
-const openFiles = "open files"
+const (
+	openFiles = "open files"
+	ownLimit  = "8192 directories" // MostDirs
+)
 
 // explain gives the limits of inotify(7) their names; EMFILE is that of
 // instances or, on other systems, that of descriptors.
