@@ -181,7 +181,7 @@ func TestPurePackages(t *testing.T) {
 	for _, all := range load(t) {
 		for _, p := range all {
 			switch p.ImportPath {
-			case "claw/state/task", "claw/state/event", "claw/state/ulid", "claw/state/automation", "claw/state/cron", "claw/state/session",
+			case "claw/state/task", "claw/state/event", "claw/state/ulid", "claw/state/automation", "claw/state/cron", "claw/state/crontab", "claw/state/session",
 				"claw/state/delivery", "claw/state/flow", "claw/state/boot", "claw/state/heartbeat":
 				for _, f := range forbidden {
 					if slices.Contains(p.Imports, f) {
