@@ -21,11 +21,13 @@ type Source struct {
 	Owner *Owner `json:"owner,omitempty"`
 
 	Offset    int64 `json:"offset,omitempty"`    // stream: the output up to here has been told or counted as lost
+	OffsetErr int64 `json:"offsetErr,omitempty"` // stream: the same of its stderr; Offset is that of its stdout
 	Dropped   int64 `json:"dropped,omitempty"`   // stream: batches that were not told
 	Coalesced int64 `json:"coalesced,omitempty"` // stream: batches that were told together with another
 
-	Seen  string `json:"seen,omitempty"`  // watch: the digest of what was there when it last fired
-	Loops int    `json:"loops,omitempty"` // watch: firings in a row whose changes were all made during the run before
+	Seen   string    `json:"seen,omitempty"`  // watch: the digest of what was there when it last fired
+	SeenAt time.Time `json:"seenAt,omitzero"` // watch: when that was
+	Loops  int       `json:"loops,omitempty"` // watch: firings in a row whose changes were all made during the run before
 
 	Boot string `json:"boot,omitempty"` // boot: the one that it has run for
 }
@@ -38,6 +40,7 @@ const (
 	SourceStarting   SourceStatus = "starting"
 	SourceRunning    SourceStatus = "running"
 	SourceRestarting SourceStatus = "restarting" // waits for RetryAt
-	SourceStopped    SourceStatus = "stopped"    // its command has ended and was reported
+	SourceStopping   SourceStatus = "stopping"   // its command is being ended: what it still prints, and how it ends, is nobody's business
+	SourceStopped    SourceStatus = "stopped"    // nothing goes on: its command has ended and was reported, or it is switched off
 	SourceError      SourceStatus = "error"      // given up
 )
