@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claw/state/automation"
+	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/internal/ledger"
@@ -26,7 +27,8 @@ const (
 	keepSent      = 100       // deliveries that arrived, or that a person has dismissed
 	keepRead      = 100       // inbox messages that have been read
 	keepRuns      = 100       // runs of automations that have ended
-	keepFor       = time.Hour // all of these but processes
+	keepBoots     = 20        // boots, ended or not: the newest is the one that may be alive
+	keepFor       = time.Hour // all of these but processes and boots
 )
 
 // archivable picks the records of a ledger that may leave it for the archive.
@@ -43,6 +45,8 @@ func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
 		return pick(rows, keepTurns, func(t session.Turn) (time.Time, verdict) { return judge(t.Status.Ended(), t.EndedAt, now) })
 	case Runs.name:
 		return pick(rows, keepRuns, func(r automation.Run) (time.Time, verdict) { return judge(!r.Status.Open(), r.EndedAt, now) })
+	case Boots.name:
+		return pick(rows, keepBoots, func(b boot.Boot) (time.Time, verdict) { return b.StartedAt, ages })
 	case Deliveries.name:
 		return pick(rows, keepSent, func(d delivery.Delivery) (time.Time, verdict) {
 			return judge(d.State == delivery.Delivered || d.State == delivery.Dismissed, d.EndedAt, now)

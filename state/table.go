@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claw/state/automation"
+	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/heartbeat"
@@ -41,6 +42,8 @@ var (
 	Runs        = Ledger[automation.Run]{name: "runs"}
 	Agendas     = Ledger[automation.Agenda]{name: "agenda"}
 	Sources     = Ledger[automation.Source]{name: "sources"}
+
+	Boots = Ledger[boot.Boot]{name: "boots"}
 )
 
 // Named is the ledger of a kind of record that has no name above.
