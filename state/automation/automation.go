@@ -116,8 +116,8 @@ type Payload struct {
 	Thinking     string   `json:"thinking,omitempty"`
 	LightContext bool     `json:"lightContext,omitempty"`
 	// Tools an agent may use: ["*"] of an operator, a list of an agent, which
-	// no agent can widen; empty is none.
-	ToolsAllow []string `json:"toolsAllow,omitempty"`
+	// no agent can widen; nil: nothing is said, empty: none. See Actor.
+	ToolsAllow []string `json:"toolsAllow,omitzero"`
 
 	Argv                   []string          `json:"argv,omitempty"` // command
 	Cwd                    string            `json:"cwd,omitempty"`
@@ -138,6 +138,15 @@ func (p Payload) Timeout() time.Duration {
 		return time.Hour
 	}
 	return 10 * time.Minute
+}
+
+// ModelFor is the model that an attempt asks, counted from 1: Model first, then
+// the Fallbacks in turn, of which the last repeats. Empty is the agent's own.
+func (p Payload) ModelFor(attempt int) string {
+	if attempt <= 1 || len(p.Fallbacks) == 0 {
+		return p.Model
+	}
+	return p.Fallbacks[min(attempt-1, len(p.Fallbacks))-1]
 }
 
 // Delivery is where a result goes (2.13).
@@ -225,13 +234,14 @@ type State struct {
 	Quiet        int       `json:"triggerQuiet,omitempty"` // how often in a row the trigger script had nothing to do
 	CheckedAt    time.Time `json:"triggerCheckedAt,omitzero"`
 	TriggerState string    `json:"triggerState,omitempty"` // what the script wants to be given again; JSON, at most 16 KiB
+	TriggerRev   int       `json:"triggerRev,omitempty"`   // grows with every change of the script
 
 	AutoDisabled *AutoDisabled `json:"autoDisabled,omitempty"`
 }
 
 // AutoDisabled says why the scheduler switched an automation off.
 type AutoDisabled struct {
-	Reason string    `json:"reason"` // consecutive-failures, schedule-errors or feedback-loop
+	Reason string    `json:"reason"` // one of the Reasons of Finish, StreamEnded, OnExitEnded and Watched
 	At     time.Time `json:"at"`
 	Errors int       `json:"consecutiveErrors,omitempty"`
 }

@@ -14,6 +14,11 @@ import (
 func New(a Automation, now time.Time) Automation {
 	now = now.Truncate(time.Millisecond)
 	a.CreatedAt, a.UpdatedAt, a.State = now, now, State{Settled: now}
+	return begun(completed(a), now)
+}
+
+// completed fills in what a person left out.
+func completed(a Automation) Automation {
 	if a.SessionTarget == "" {
 		a.SessionTarget = "isolated"
 		if a.Payload.Kind == PayloadEvent {
@@ -33,7 +38,7 @@ func New(a Automation, now time.Time) Automation {
 		d.Mode = "announce"
 		a.Delivery = &d
 	}
-	return begun(a, now)
+	return a
 }
 
 // begun starts the schedule at a time.
@@ -73,6 +78,11 @@ func Edit(old, a Automation, now time.Time, zone Zones) (Automation, []Run) {
 	}
 	if a.Enabled && !old.Enabled {
 		a.State.ConsecutiveErrors, a.State.ConsecutiveSkips, a.State.AutoDisabled = 0, 0, nil
+		a.State.Incident, a.State.AlertedAt = "", time.Time{}
+	}
+	if !sameTrigger(old.Trigger, a.Trigger) {
+		a.State.TriggerState, a.State.Quiet, a.State.CheckedAt = "", 0, time.Time{}
+		a.State.TriggerRev++
 	}
 	return a, runs
 }
@@ -102,8 +112,13 @@ func unowed(a Automation, now time.Time, zone Zones, moved bool) []Run {
 	return p.plan().Runs
 }
 
+func sameTrigger(a, b *Trigger) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Script == b.Script
+}
+
 // SameSchedule tells schedules that mean the same: how an expression is
-// written, and an anchor that is left out, make no difference.
+// written, an anchor that is left out, and what of a stream is told, make no
+// difference.
 func SameSchedule(a, b Schedule) bool {
 	if a.Kind != b.Kind || a.TZ != b.TZ || a.Stagger() != b.Stagger() || !a.At.Equal(b.At) || a.EveryMs != b.EveryMs {
 		return false
@@ -112,7 +127,7 @@ func SameSchedule(a, b Schedule) bool {
 		return false
 	}
 	return sameExpr(a.Expr, b.Expr) && a.Command == b.Command && a.Cwd == b.Cwd && slices.Equal(a.Argv, b.Argv) &&
-		a.Mode == b.Mode && a.Match == b.Match && a.BatchMs == b.BatchMs && a.MaxBatchBytes == b.MaxBatchBytes && a.Dir == b.Dir
+		a.Dir == b.Dir && a.Recursive == b.Recursive && a.Glob == b.Glob
 }
 
 func sameExpr(a, b string) bool {

@@ -46,8 +46,11 @@ const MaxErrors = 10
 
 // The reasons of AutoDisabled.
 const (
-	ReasonFailures = "consecutive-failures"
-	ReasonSchedule = "schedule-errors"
+	ReasonFailures  = "consecutive-failures"
+	ReasonSchedule  = "schedule-errors"
+	ReasonLoop      = "feedback-loop"    // a watch that its own runs set off
+	ReasonExhausted = "stream-exhausted" // a stream whose command ends again and again
+	ReasonUnknown   = "on-exit-unknown"  // an on-exit whose command ended nobody knows how
 )
 
 // End is how a run ended. Status must be an end. A Failed or TimedOut one is
@@ -58,7 +61,8 @@ type End struct {
 	Error    string
 	Category Category
 	Code     Code
-	// Undelivered: the run succeeded, a delivery it required did not.
+	// Undelivered: the message about the run is intended, and not delivered yet.
+	// A one-shot is kept until it is, see Receipt.
 	Undelivered bool
 	// NextCheck is what the run asked for; 0: nothing.
 	NextCheck time.Duration
@@ -84,7 +88,10 @@ func Finish(a Automation, r Run, end End, retry Retry, zone Zones) Finished {
 		end.Status, end.Code, end.Category = Replaced, CodeReplaced, ""
 	}
 	f := Finished{Automation: a, Run: ended(r, end)}
+	f.Run.BestEffort = a.bestEffort()
+	end.Undelivered = end.Undelivered && !f.Run.BestEffort
 	st := &f.Automation.State
+	st.LastDelivery, st.LastDeliveryError = "", "" // not known yet, see Receipt
 	st.LastRunAt, st.LastEndAt, st.LastStatus = r.StartedAt, end.At, end.Status
 	st.LastError, st.LastCategory = end.Error, end.Category
 	st.LastDurationMs = max(0, end.At.Sub(r.StartedAt).Milliseconds())
@@ -132,8 +139,10 @@ func (f *Finished) succeeded(end End) {
 	if f.oneShot() {
 		f.oneShotDone(!end.Undelivered)
 	} else if f.Automation.Schedule.Kind == KindOnExit && !f.Run.Manual {
-		f.Delete = f.Automation.DeleteAfterRun && !end.Undelivered
+		// One that was switched on again during its run waits for the next end.
+		f.Delete = f.Automation.DeleteAfterRun && !f.Automation.Enabled && !end.Undelivered
 	}
+	f.Automation = triggered(f.Automation, f.Run)
 	pace := f.Automation.Pacing
 	if pace == nil || f.Run.Manual {
 		return

@@ -63,10 +63,12 @@ type Input struct {
 
 	// Paused: the clock starts nothing (cron.enabled is false). What a person
 	// starts runs all the same, and what goes on is followed to its end.
-	Paused        bool
-	MaxConcurrent int  // running at once, of all automations; 0: no limit
-	SkipMissed    bool // recurring slots are never made up (cron.skipMissedJobs)
-	Retry         Retry
+	Paused bool
+	// How many runs go on at once, of all automations: turns of agents
+	// (cron.maxConcurrentRuns), and commands with trigger scripts; 0: no limit.
+	MaxTurns, MaxCommands int
+	SkipMissed            bool // recurring slots are never made up (cron.skipMissedJobs)
+	Retry                 Retry
 }
 
 // Plan is what is to be done now. All of it is written in one transaction;
@@ -135,8 +137,8 @@ type planner struct {
 	started  []*Run
 	stopped  []*Run
 	notices  []Notice
-	running  int
-	catchUps int // made up and not yet started, or started in this pass
+	running  [3]int // of each class
+	catchUps int    // made up and not yet started, or started in this pass
 	next     time.Time
 }
 
@@ -167,7 +169,7 @@ func (p *planner) add(r *Run, changed bool) {
 		e.open = append(e.open, r)
 	}
 	if r.Status == Running {
-		p.running++
+		p.running[p.class(r)]++
 	}
 	if changed {
 		p.changed[r] = true
@@ -231,10 +233,10 @@ func (p *planner) settleRunning() {
 
 // requeue takes back a claim that was not carried out.
 func (p *planner) requeue(r *Run) {
+	p.running[p.class(r)]--
 	r.Status, r.Requeued, r.Owner = Queued, r.Requeued+1, nil
 	r.Code, r.Why = CodeNotBegun, "the claim of "+stamp(r.StartedAt)+" was not carried out"
 	r.StartedAt, r.NotBefore, r.LateMs = time.Time{}, time.Time{}, 0
-	p.running--
 	p.changed[r] = true
 }
 
@@ -261,7 +263,7 @@ func (p *planner) end(r *Run, end End) {
 func (p *planner) close(r *Run, was Status) {
 	p.changed[r] = true
 	if was == Running {
-		p.running--
+		p.running[p.class(r)]--
 	}
 	if e := p.autos[r.AutomationID]; e != nil {
 		e.open = slices.DeleteFunc(e.open, func(o *Run) bool { return o == r })
@@ -335,8 +337,12 @@ func (r *Run) readyAt() time.Time {
 }
 
 func (p *planner) lastStart(r *Run) time.Time {
-	if e := p.autos[r.AutomationID]; e != nil {
-		return e.State.LastRunAt
+	e := p.autos[r.AutomationID]
+	switch {
+	case e == nil:
+		return time.Time{}
+	case e.State.CheckedAt.After(e.State.LastRunAt):
+		return e.State.CheckedAt
 	}
-	return time.Time{}
+	return e.State.LastRunAt
 }

@@ -278,7 +278,7 @@ func many(n int, clock string, change ...func(*automation.Automation)) automatio
 // has waited longest is first.
 func TestMaxConcurrent(t *testing.T) {
 	in := many(10, "09:00")
-	in.MaxConcurrent = 3
+	in.MaxCommands = 3
 	p := automation.Decide(in)
 	var started []string
 	for _, r := range p.Start {

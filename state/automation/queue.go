@@ -13,13 +13,62 @@ func (p *planner) admit(r *Run) {
 	case p.now.Before(r.NotBefore) && !p.now.Before(r.QueuedAt.Add(-time.Second)):
 		p.wakeAt(r.NotBefore) // had the clock been set back, it would not wait longer
 	case p.isBusy(r, e):
-	case p.in.MaxConcurrent > 0 && p.running >= p.in.MaxConcurrent:
-		if p.changed[r] && r.Code == "" {
-			r.Code, r.Why = CodeConcurrency, plural(p.running, "run")+" of other automations went on (cron.maxConcurrentRuns)"
-		}
+	case p.full(r):
 	default:
 		p.start(r, e)
 	}
+}
+
+// class is what a run is to the limits of what goes on at once.
+type class int
+
+const (
+	telling   class = iota // a reminder, which is over at once
+	asking                 // a turn of an agent
+	executing              // a command, or a trigger script
+)
+
+// class of a run: that of its payload, or while its trigger script decides,
+// that of a command.
+func (p *planner) class(r *Run) class {
+	if o := r.Owner; o != nil {
+		switch {
+		case o.CheckID != "" || o.ProcessID != "":
+			return executing
+		case o.TurnID != "":
+			return asking
+		}
+	}
+	e := p.autos[r.AutomationID]
+	switch {
+	case e == nil:
+		return telling
+	case e.Payload.Kind == PayloadCommand || e.Checks(*r):
+		return executing
+	case e.Payload.Kind == PayloadTurn:
+		return asking
+	}
+	return telling
+}
+
+// full tells that as many runs of its class go on as may, and notes it in a new
+// one.
+func (p *planner) full(r *Run) bool {
+	what, limit, key := "turn", p.in.MaxTurns, "cron.maxConcurrentRuns"
+	c := p.class(r)
+	switch c {
+	case telling:
+		return false
+	case executing:
+		what, limit, key = "command", p.in.MaxCommands, "cron.maxConcurrentCommands"
+	}
+	if limit <= 0 || p.running[c] < limit {
+		return false
+	}
+	if p.changed[r] && r.Code == "" {
+		r.Code, r.Why = CodeConcurrency, plural(p.running[c], what)+" of other automations went on ("+key+")"
+	}
+	return true
 }
 
 // isBusy tells that a run of the same automation must end first.
@@ -40,10 +89,10 @@ func (p *planner) start(r *Run, e *entry) {
 	if !r.Slot.IsZero() {
 		r.LateMs = max(0, p.now.Sub(r.Slot).Milliseconds())
 	}
-	p.running++
+	p.running[p.class(r)]++
 	p.changed[r] = true
 	p.started = append(p.started, r)
-	if e != nil {
+	if e != nil && !e.Checks(*r) { // a check that is quiet is no run
 		e.State.LastRunAt, e.changed = p.now, true
 	}
 }
@@ -53,16 +102,24 @@ func (p *planner) notOwed(r *Run, e *entry) (Code, string) {
 	switch {
 	case e == nil || e.deleted:
 		return CodeRemoved, "the automation was removed before it began"
-	case r.Manual || r.Slot.IsZero():
+	case r.Manual || r.Slot.IsZero() && e.lastWord():
 		return "", ""
 	case !e.Enabled:
 		return CodeDisabled, "the automation was switched off before it began"
 	case r.ScheduleRev != e.State.ScheduleRev:
 		return CodeEdited, "the schedule was changed before it began"
-	case r.Attempt > 1:
+	case r.Attempt > 1 || r.Slot.IsZero():
 		return "", ""
 	}
 	return p.tooOld(r, e)
+}
+
+// lastWord tells a source whose runs are owed although it is off: an on-exit is
+// switched off before it fires, a stream that is given up has said something
+// before.
+func (a Automation) lastWord() bool {
+	gone := a.State.AutoDisabled
+	return a.Schedule.Kind == KindOnExit || !a.Enabled && gone != nil && gone.Reason == ReasonExhausted
 }
 
 // tooOld applies the missed policy to a run that waited past its time.

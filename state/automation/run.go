@@ -42,6 +42,12 @@ type Run struct {
 	Input string `json:"input,omitempty"`
 	// Checked: the trigger script has said that the payload shall run.
 	Checked bool `json:"checked,omitempty"`
+	// TriggerState is what the script wants to be given again once the run has
+	// succeeded, and TriggerRev which script that was.
+	TriggerState string `json:"triggerState,omitempty"`
+	TriggerRev   int    `json:"triggerRev,omitempty"`
+	// BestEffort: a message that is not delivered does not matter.
+	BestEffort bool `json:"bestEffort,omitempty"`
 	// Owner is the runner's own: what it needs to know about who carries, or
 	// has carried, the run out.
 	Owner *Owner `json:"owner,omitempty"`

@@ -215,7 +215,7 @@ func (w *world) open() []automation.Run {
 
 func (w *world) input() automation.Input {
 	in := automation.Input{
-		Now: w.now, Boot: w.boot, Runs: w.open(), Zone: zone, MaxConcurrent: w.limit,
+		Now: w.now, Boot: w.boot, Runs: w.open(), Zone: zone, MaxTurns: w.limit, MaxCommands: w.limit,
 		Life: func(r automation.Run) automation.Life {
 			if x := w.going[r.ID]; x != nil {
 				return x.life

@@ -45,18 +45,20 @@ func (w *world) checkNew(r automation.Run, p automation.Plan) {
 }
 
 func (w *world) checkRunning() {
-	n, each := 0, map[string]int{}
+	n, each := map[bool]int{}, map[string]int{}
 	for _, r := range w.open() {
 		if r.Status != automation.Running {
 			continue
 		}
-		n++
+		if a, ok := w.autos[r.AutomationID]; ok { // turns and commands have a limit of their own
+			n[a.Payload.Kind == automation.PayloadTurn]++
+		}
 		if !r.Manual {
 			each[r.AutomationID]++
 		}
 	}
-	if w.limit > 0 && n > w.limit {
-		w.t.Fatalf("%d run at once", n)
+	if w.limit > 0 && max(n[true], n[false]) > w.limit {
+		w.t.Fatalf("%d turns and %d commands at once", n[true], n[false])
 	}
 	for id, n := range each {
 		if a, ok := w.autos[id]; ok && n > 1 && a.Overlap != automation.OverlapAllow {

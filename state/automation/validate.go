@@ -49,9 +49,9 @@ func checkSchedule(a Automation, now time.Time, zone Zones) *Error {
 		if s.Dir == "" {
 			return refuse("watch", "", "names no directory", "write --watch DIR")
 		}
-	case KindStream:
+	case KindStream, KindBoot:
 	default:
-		return refuse("schedule", string(s.Kind), "is of no known kind", "write one of --at, --every, --cron, --on-exit, --stream-command and --watch")
+		return refuse("schedule", string(s.Kind), "is of no known kind", "write one of --at, --every, --cron, --on-exit, --stream-command and --watch, or @reboot")
 	}
 	if s.TZ != "" {
 		return refuse("time zone", s.TZ, "means nothing with "+string(s.Kind), "leave --tz out")

@@ -1,0 +1,219 @@
+package automation
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"claw/state/internal/digest"
+)
+
+// The rules of watches (pains B30).
+const (
+	WatchQuiet   = 500 * time.Millisecond // without a change, and it is told
+	WatchCeiling = 5 * time.Second        // from the first change on; then it is told however busy it is
+	LoopsToStop  = 5                      // firings in a row of its own making
+	// clockSlack is how far the time of a file may be beside the clock: file
+	// systems take theirs from a coarser one.
+	clockSlack = 100 * time.Millisecond
+	// maxNamed is how many changed names a run is told.
+	maxNamed = 100
+)
+
+// Debounce waits until a directory is quiet. The zero value has seen nothing.
+type Debounce struct {
+	First, Last time.Time
+}
+
+// Saw is the debounce after a change.
+func (d Debounce) Saw(at time.Time) Debounce {
+	if d.First.IsZero() || at.Before(d.First) { // or the clock was set back
+		return Debounce{at, at}
+	}
+	d.Last = at
+	return d
+}
+
+// At is when the changes are to be told; false: there are none.
+func (d Debounce) At() (time.Time, bool) {
+	quiet, ceiling := d.Last.Add(WatchQuiet), d.First.Add(WatchCeiling)
+	if ceiling.Before(quiet) {
+		quiet = ceiling
+	}
+	return quiet, !d.First.IsZero()
+}
+
+// Entry is a file or a directory as a scan found it.
+type Entry struct {
+	Name    string // below the directory that is watched, with slashes
+	Size    int64
+	ModTime time.Time
+	Dir     bool // of a directory only the name counts: its time changes with files that are not watched
+}
+
+// Counts tells whether a watch takes notice of a file or a directory of that
+// name. A glob without a slash is about the last part of the name.
+func (s Schedule) Counts(name string, dir bool) bool {
+	if !s.Recursive && strings.Contains(name, "/") {
+		return false
+	}
+	if s.Glob == "" {
+		return true
+	}
+	if dir {
+		return false
+	}
+	if !strings.Contains(s.Glob, "/") {
+		name = path.Base(name)
+	}
+	ok, err := path.Match(s.Glob, name)
+	return ok && err == nil
+}
+
+// Scan is the digest of what there is, in any order; it is never empty.
+func Scan(entries []Entry) string {
+	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	var b []byte
+	for _, e := range entries {
+		b = strconv.AppendQuote(b, e.Name)
+		if e.Dir {
+			b = append(b, '/')
+		} else {
+			b = strconv.AppendInt(append(b, ' '), e.Size, 10)
+			b = strconv.AppendInt(append(b, ' '), e.ModTime.UnixNano(), 10)
+		}
+		b = append(b, '\n')
+	}
+	return digest.Hex(string(b))
+}
+
+// Changes are the entries of a scan that differ from an earlier one; those that
+// are gone are there with ModTime zero.
+func Changes(before, after []Entry) []Entry {
+	old := make(map[string]Entry, len(before))
+	for _, e := range before {
+		old[e.Name] = e
+	}
+	var out []Entry
+	for _, e := range after {
+		was, known := old[e.Name]
+		if !known || was.Dir != e.Dir || !e.Dir && (was.Size != e.Size || !was.ModTime.Equal(e.ModTime)) {
+			out = append(out, e)
+		}
+		delete(old, e.Name)
+	}
+	for _, e := range old {
+		out = append(out, Entry{Name: e.Name, Dir: e.Dir})
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Newer are the entries that were written since, for when no earlier scan is
+// known.
+func Newer(entries []Entry, since time.Time) []Entry {
+	var out []Entry
+	for _, e := range entries {
+		if !e.Dir && e.ModTime.After(since) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Watched is what follows from a scan: seen is its digest, see Scan, and
+// changed the entries that have changed since the last one, as far as known.
+// last is the latest run that the watch has fired, which must have ended; nil:
+// none. A scan like the last one, and the first, fire nothing.
+//
+// A run that writes what it is started by would go on for ever. When all
+// changes were made during the run before, five times in a row, the automation
+// is switched off instead, and a person is told which file it was.
+func Watched(a Automation, src Source, seen string, changed []Entry, last *Run, id string, now time.Time) Fired {
+	first := src.Seen == ""
+	if seen == src.Seen || first {
+		src.Seen = seen
+		if first {
+			src.SeenAt = now
+		}
+		return Fired{Automation: a, Source: src}
+	}
+	src.Seen, src.SeenAt = seen, now
+	if src.Loops++; !ownMaking(changed, last) {
+		src.Loops = 0
+	}
+	if src.Loops >= LoopsToStop {
+		return looping(a, src, written(changed), now)
+	}
+	src.FiredAt = now
+	run := Fire(a, id, now)
+	run.Input = WatchText(changed)
+	return Fired{Automation: a, Source: src, Run: &run}
+}
+
+// ownMaking tells that all changes were made during a run. Of what is gone
+// nobody knows when it went.
+func ownMaking(changed []Entry, last *Run) bool {
+	if last == nil || last.StartedAt.IsZero() || last.Status.Open() {
+		return false
+	}
+	from, to := last.StartedAt.Add(-clockSlack), last.EndedAt.Add(clockSlack)
+	files := 0
+	for _, e := range changed {
+		if e.ModTime.IsZero() || e.Dir {
+			continue
+		}
+		if e.ModTime.Before(from) || e.ModTime.After(to) {
+			return false
+		}
+		files++
+	}
+	return files > 0
+}
+
+// written names a file that was written.
+func written(changed []Entry) string {
+	for _, e := range changed {
+		if !e.ModTime.IsZero() && !e.Dir {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// looping is a watch that is switched off.
+func looping(a Automation, src Source, name string, now time.Time) Fired {
+	src.Status, src.Exhausted, src.Error = SourceError, true, "its runs change what it watches: "+clip(name)
+	a.Enabled = false
+	a.State.AutoDisabled = &AutoDisabled{Reason: ReasonLoop, At: now}
+	notice := Notice{
+		AutomationID: a.ID, Name: a.Name, Code: ReasonLoop,
+		Text: a.Name + " is switched off: " + itoa(LoopsToStop) + " times in a row its own run had changed what it watches, such as " + clip(name),
+		Hint: "watch another directory or --glob, or write elsewhere, then: claw cron enable " + a.Name,
+	}
+	return Fired{Automation: a, Source: src, Notices: []Notice{notice}}
+}
+
+// WatchText is what a run is told of changed files: their names, one a line,
+// and how many more there are.
+func WatchText(changed []Entry) string {
+	var b strings.Builder
+	for i, e := range changed {
+		if i == maxNamed {
+			b.WriteString("and " + itoa(len(changed)-maxNamed) + " more\n")
+			break
+		}
+		b.WriteString(named(e.Name) + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// named is a name on a line of its own: quoted when it would break it.
+func named(name string) string {
+	if strings.ContainsAny(name, "\n\r") {
+		return strconv.Quote(name)
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
