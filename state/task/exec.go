@@ -24,7 +24,8 @@ const (
 // already: runtime cli, kind exec, silent because the completion event tells
 // its session. With an origin (exec --notify) it is done_only and tells that
 // one. A process of neither session nor origin is a system task with nobody to
-// tell. A process that has ended gives a finished row.
+// tell. A process that has ended gives a finished row. Its executor is the
+// supervisor, for when the process's own row is lost.
 func FromProcess(p process.Process) Task {
 	created := p.BackgroundedAt
 	if created.IsZero() {
@@ -48,6 +49,9 @@ func FromProcess(p process.Process) Task {
 	}
 	if !p.Origin.IsZero() {
 		t.NotifyPolicy, t.DeliveryStatus = DoneOnly, DeliveryPending
+	}
+	if !p.Supervisor.IsZero() {
+		t.Executor = &Executor{Identity: p.Supervisor}
 	}
 	if p.RunID != "" {
 		t.Runtime, t.Kind = Cron, KindAutomation

@@ -81,4 +81,5 @@ type Task struct {
 	DeliveryID          string         `json:"deliveryId,omitempty"`     // of the message about its end
 	LastNotifiedAt      time.Time      `json:"lastNotifiedEventAt,omitzero"`
 	TerminalOutcome     string         `json:"terminalOutcome,omitempty"` // OutcomeSucceeded or OutcomeBlocked; empty while unknown
+	Executor            *Executor      `json:"executor,omitempty"`        // the process that carries it out, where that is known
 }
