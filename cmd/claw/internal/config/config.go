@@ -16,6 +16,9 @@ type Config struct {
 	Hooks    Hooks
 	Agents   Agents
 	Channels Channels
+	// Automations are the [[automation]] tables as they are written; Declared
+	// makes automations of them.
+	Automations []Automation
 
 	// Warnings are what was accepted but is not what was written: clamped
 	// numbers, ignored environment integers.
@@ -65,8 +68,34 @@ type Wake struct {
 
 // Cron is [cron].
 type Cron struct {
-	Enabled           bool // false, or CLAW_SKIP_CRON=1, stops everything that runs by the clock
-	MaxConcurrentRuns int64
+	Enabled               bool  // false, or CLAW_SKIP_CRON=1, stops everything that runs by the clock
+	MaxConcurrentRuns     int64 // turns of agents
+	MaxConcurrentCommands int64 // 0 no limit
+	SkipMissedJobs        bool
+	Retry                 Retry
+	FailureAlert          Alert
+	WebhookToken          string
+	WebhookTokenFile      string        // absolute
+	SessionRetention      time.Duration // 0 for ever
+}
+
+// Retry is [cron.retry]; spec/heartbeat-automations.md 2.8.
+type Retry struct {
+	MaxAttempts    int64
+	BackoffSeconds []int64
+	RetryOn        []string
+}
+
+// Alert is [cron.failureAlert]; spec/heartbeat-automations.md 2.13. It counts
+// when any key of it is set.
+type Alert struct {
+	Enabled         bool
+	After           int64
+	CooldownSeconds int64
+	Mode            string
+	Channel         string
+	To, AccountID   string
+	IncludeSkipped  bool
 }
 
 // Hooks is [hooks], the receiver of webhooks.
@@ -178,9 +207,12 @@ func defaults() *Config {
 			OnSupervisorLoss:      "leave",
 			Host:                  "auto",
 		}},
-		State:    State{OutputBudget: 2 << 30, RetentionDays: 7},
-		Wake:     Wake{OnExit: "auto"},
-		Cron:     Cron{Enabled: true, MaxConcurrentRuns: 1},
+		State: State{OutputBudget: 2 << 30, RetentionDays: 7},
+		Wake:  Wake{OnExit: "auto"},
+		Cron: Cron{
+			Enabled: true, MaxConcurrentRuns: 1, SessionRetention: 24 * time.Hour,
+			Retry: Retry{MaxAttempts: 3}, FailureAlert: Alert{Enabled: true, After: 2, CooldownSeconds: 3600, Mode: "announce"},
+		},
 		Hooks:    Hooks{Path: "/hooks"},
 		Agents:   Agents{Defaults: defaultAgent()},
 		Channels: Channels{Default: "inbox", Heartbeat: defaultVisibility()},

@@ -37,9 +37,10 @@ func (c *Config) decode(name, home string, data []byte) error {
 	c.doc = doc
 	d := &decoder{doc: doc, cfg: c, home: home}
 	root := doc.values()
-	walk(d, c, rootFields, root, nil, "", "agents", "channels")
+	walk(d, c, rootFields, root, nil, "", "agents", "channels", automationSection)
 	d.channels(d.table(root, "channels"))
 	d.agents(d.table(root, "agents"))
+	d.automations(root)
 	return d.err()
 }
 
@@ -108,7 +109,7 @@ func (d *decoder) warn(at []string, text string) {
 		return
 	}
 	d.cfg.Warnings = append(d.cfg.Warnings, Warning{
-		Source: d.cfg.fileSource(at), Key: keyString(at), Text: text,
+		Source: d.cfg.fileSource(at), Key: d.doc.shownKey(at), Text: text,
 	})
 }
 
@@ -116,7 +117,7 @@ func (d *decoder) warn(at []string, text string) {
 // claw does not have, as one that belongs elsewhere, or with its neighbours.
 func (d *decoder) unknown(at []string, name string, siblings []string, other string) {
 	if remedy, ok := foreignRemedy(name); ok {
-		d.report(at, "not a key of claw", "", keyString(at)+": "+remedy)
+		d.report(at, "not a key of claw", "", d.doc.shownKey(at)+": "+remedy)
 		return
 	}
 	near := nearest(at[len(at)-1], siblings)
@@ -133,7 +134,7 @@ func (d *decoder) unknown(at []string, name string, siblings []string, other str
 func (d *decoder) report(at []string, rule, near, hint string) {
 	d.problems = append(d.problems, located{
 		path: slices.Clone(at), order: d.doc.order(at),
-		problem: Problem{File: d.doc.name, Key: keyString(at), Rule: rule, Nearest: near, Hint: hint},
+		problem: Problem{File: d.doc.name, Key: d.doc.shownKey(at), Rule: rule, Nearest: near, Hint: hint},
 	})
 }
 
@@ -152,6 +153,7 @@ func (d *decoder) err() error {
 		l.problem.Line = d.doc.line(l.path)
 		e.Problems = append(e.Problems, l.problem)
 	}
+	slices.SortStableFunc(e.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return e
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -13,10 +14,12 @@ const maxDepth = 32
 
 // document is a parsed file that can still tell the line of each key.
 type document struct {
-	name string
-	md   toml.MetaData
-	root map[string]toml.Primitive
-	rank map[string]int // dotted key → 1-based position among the keys; filled on the first question
+	name   string
+	text   string
+	md     toml.MetaData
+	root   map[string]toml.Primitive
+	tables []string       // names of the automations
+	rank   map[string]int // dotted key → 1-based position among the keys; filled on the first question
 }
 
 // parse reads TOML. An error is an *Error with line and column.
@@ -26,7 +29,7 @@ func parse(name string, data []byte) (*document, error) {
 			File: name, Line: line, Rule: "nested deeper than any key of claw.toml",
 		}}}
 	}
-	doc := &document{name: name}
+	doc := &document{name: name, text: string(data)}
 	var err error
 	if doc.md, err = toml.Decode(string(data), &doc.root); err == nil {
 		return doc, nil
@@ -75,6 +78,12 @@ func (*place) UnmarshalTOML(any) error { return errors.New("here") }
 // line is the 1-based line of a key, of the first key below it when the table
 // itself is never written down, or 0.
 func (doc *document) line(path []string) int {
+	if section, n, key, ok := inArray(path); ok {
+		if line := tableLine(doc.text, section, n, key); line > 0 {
+			return line
+		}
+		path = path[:1]
+	}
 	if n := doc.exact(path); n > 0 || len(path) == 0 {
 		return n
 	}
@@ -86,6 +95,16 @@ func (doc *document) line(path []string) int {
 		}
 	}
 	return 0
+}
+
+// inArray takes the path of a key in an array of tables apart: its second word
+// is the number of the table.
+func inArray(path []string) (section string, n int, key []string, ok bool) {
+	if len(path) < 2 || path[0] != automationSection {
+		return "", 0, nil, false
+	}
+	n, err := strconv.Atoi(path[1])
+	return path[0], n, path[2:], err == nil
 }
 
 func (doc *document) exact(path []string) int {

@@ -18,7 +18,9 @@ type KeyDoc struct {
 func Keys() []KeyDoc {
 	c := defaults()
 	agent, channel, account := defaultAgent(), defaultChannel(), Account{Heartbeat: defaultVisibility()}
+	auto := NewAutomation()
 	docs := describe(c, rootFields, "")
+	docs = append(docs, describe(&auto, automationFields, "automation.")...)
 	docs = append(docs, describe(&agent, agentFields, "agents.NAME.")...)
 	docs = append(docs, describe(&c.Channels, channelDefaultFields, "channels.defaults.")...)
 	docs = append(docs, describe(&channel, channelFields, "channels.NAME.")...)
@@ -47,8 +49,14 @@ func (k kind) String() string {
 		return "size"
 	case boolean:
 		return "true or false"
-	case choices:
+	case choices, list:
 		return "list of strings"
+	case wholes:
+		return "list of whole numbers"
+	case span:
+		return "duration"
+	case keep:
+		return "duration or false"
 	case path:
 		return "path"
 	case paths:
@@ -71,7 +79,7 @@ func (k kind) String() string {
 // limits describes the allowed values, for errors and the manual.
 func (r rule) limits() string {
 	switch r.kind {
-	case whole:
+	case whole, wholes:
 		s := strconv.FormatInt(r.min, 10) + " to " + strconv.FormatInt(r.max, 10)
 		if r.clamp {
 			s += ", clamped"
@@ -85,6 +93,10 @@ func (r rule) limits() string {
 		return strings.Join(r.oneOf, ", ")
 	case every:
 		return "ms, s, m, h, d; a bare number is minutes; 0 is off"
+	case span:
+		return "ms, s, m, h, d"
+	case keep:
+		return "ms, s, m, h, d; false is for ever"
 	case clock:
 		return "00:00 to 23:59"
 	case clockEnd:

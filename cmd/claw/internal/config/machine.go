@@ -21,6 +21,9 @@ func (c *Config) Check(pathVar string) []Warning {
 		a := c.Agents.Entries[name]
 		m.agent(keyString([]string{"agents", name})+".", &a)
 	}
+	for _, a := range c.Automations {
+		m.automation(a)
+	}
 	for _, name := range c.Channels.Names() {
 		ch := c.Channels.Entries[name]
 		at := keyString([]string{"channels", name}) + "."
@@ -40,7 +43,7 @@ type machine struct {
 // where it stands.
 func (m *machine) warn(key, text string) {
 	if m.cfg.IsSet(key) {
-		m.found = append(m.found, Warning{Source: m.cfg.Source(key), Key: key, Text: text})
+		m.found = append(m.found, Warning{Source: m.cfg.Source(key), Key: m.cfg.shownKey(key), Text: text})
 	}
 }
 
@@ -57,6 +60,18 @@ func (m *machine) agent(at string, a *Agent) {
 	for _, argv := range a.BeforeAgentRun {
 		m.program(at+"hooks.before_agent_run", argv, a.Env, a.Workdir)
 	}
+}
+
+// automation warns of what a table needs and is not there.
+func (m *machine) automation(a Automation) {
+	at := keyString(a.at) + "."
+	for _, d := range [...]given{{"cwd", a.Cwd}, {"onExitCwd", a.OnExitCwd}, {"streamCwd", a.StreamCwd}, {"watch", a.Watch}} {
+		if info, err := os.Stat(d.value); d.value != "" && (err != nil || !info.IsDir()) {
+			m.warn(at+d.key, quote(d.value)+" is not a directory that is there")
+		}
+	}
+	m.program(at+"argv", a.Argv, a.Env, a.Cwd)
+	m.program(at+"stream", a.Stream, nil, a.StreamCwd)
 }
 
 // zone warns of a name that is not in the data base of zones, and says what is

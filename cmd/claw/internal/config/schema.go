@@ -21,6 +21,11 @@ const (
 	argv                 // *[]string, the first is the program
 	argvs                // *[][]string, one argv or a list of them
 	environ              // *map[string]string
+	list                 // *[]string, any strings
+	wholes               // *[]int64
+	span                 // *time.Duration; "30m", must be one; 0 is not set
+	keep                 // *time.Duration; "24h", or false for ever
+	secret               // *string that is not shown
 )
 
 // rule is what is allowed for one key.
@@ -145,8 +150,72 @@ var rootFields = []field[Config]{
 	}, func(c *Config) any { return &c.Cron.Enabled }},
 	{rule{
 		name: "cron.maxConcurrentRuns", kind: whole, min: 1, max: 64,
-		help: "Automations that may run at the same time.",
+		help: "Agents that automations may ask at the same time.",
 	}, func(c *Config) any { return &c.Cron.MaxConcurrentRuns }},
+	{rule{
+		name: "cron.maxConcurrentCommands", kind: whole, min: 0, max: 100_000,
+		help: "Commands of automations that may run at the same time; 0 is no limit.",
+	}, func(c *Config) any { return &c.Cron.MaxConcurrentCommands }},
+	{rule{
+		name: "cron.skipMissedJobs", kind: boolean,
+		help: "Make up no time that passed while nothing was at work, whatever an automation says; only what was to run once runs late.",
+	}, func(c *Config) any { return &c.Cron.SkipMissedJobs }},
+	{rule{
+		name: "cron.retry.maxAttempts", kind: whole, min: 0, max: 100,
+		help: "Further attempts after a failure that may pass by itself.",
+	}, func(c *Config) any { return &c.Cron.Retry.MaxAttempts }},
+	{rule{
+		name: "cron.retry.backoffSeconds", kind: wholes, min: 1, max: timerSeconds,
+		help: "Seconds before the first of them, the second and so on; the last one repeats. When absent 30, 60, 300, 900, 3600.",
+	}, func(c *Config) any { return &c.Cron.Retry.BackoffSeconds }},
+	{rule{
+		name: "cron.retry.retryOn", kind: choices, oneOf: []string{"rate_limit", "overloaded", "network", "timeout", "server_error"},
+		help: "Failures that are tried again; all of these when absent.",
+	}, func(c *Config) any { return &c.Cron.Retry.RetryOn }},
+	{rule{
+		name: "cron.failureAlert.enabled", kind: boolean,
+		help: "Whether a person is told of failures of automations. Without any key of failureAlert, the first in a row is told where the results go.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.Enabled }},
+	{rule{
+		name: "cron.failureAlert.after", kind: whole, min: 1, max: 1000,
+		help: "After so many failures in a row.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.After }},
+	{rule{
+		name: "cron.failureAlert.cooldownSeconds", kind: whole, min: 0, max: timerSeconds,
+		help: "Not again for so many seconds.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.CooldownSeconds }},
+	{rule{
+		name: "cron.failureAlert.mode", kind: choice, oneOf: []string{"announce", "webhook"},
+		help: "Whether it is sent on a channel, or posted.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.Mode }},
+	{rule{
+		name: "cron.failureAlert.channel", kind: text,
+		help: "Where; the automation's own way when absent.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.Channel }},
+	{rule{
+		name: "cron.failureAlert.to", kind: text,
+		help: "Recipient there.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.To }},
+	{rule{
+		name: "cron.failureAlert.accountId", kind: text,
+		help: "Account there.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.AccountID }},
+	{rule{
+		name: "cron.failureAlert.includeSkipped", kind: boolean,
+		help: "Runs that were skipped count too.",
+	}, func(c *Config) any { return &c.Cron.FailureAlert.IncludeSkipped }},
+	{rule{
+		name: "cron.webhookToken", kind: secret,
+		help: "Bearer token with which finished runs are posted.",
+	}, func(c *Config) any { return &c.Cron.WebhookToken }},
+	{rule{
+		name: "cron.webhookTokenFile", kind: path,
+		help: "File that holds that token, read whenever one is posted.",
+	}, func(c *Config) any { return &c.Cron.WebhookTokenFile }},
+	{rule{
+		name: "cron.sessionRetention", kind: keep,
+		help: "How long the session of one run of an agent is kept.",
+	}, func(c *Config) any { return &c.Cron.SessionRetention }},
 	{rule{
 		name: "hooks.enabled", kind: boolean,
 		help: "Let the runner listen for webhooks.",

@@ -99,27 +99,28 @@ type Setting struct {
 // Environment variables of agents and channels are listed without their
 // values: they may be secrets.
 func (c *Config) Provenance() []Setting {
-	all := list(c, c, rootFields, "")
-	all = append(all, list(c, &c.Agents.Defaults, agentFields, "agents.defaults.")...)
+	all := settings(c, c, rootFields, "")
+	all = append(all, c.declarations()...)
+	all = append(all, settings(c, &c.Agents.Defaults, agentFields, "agents.defaults.")...)
 	for _, name := range c.Agents.Names() {
 		a := c.Agents.Entries[name]
-		all = append(all, list(c, &a, agentFields, "agents."+name+".", "agents.defaults.")...)
+		all = append(all, settings(c, &a, agentFields, "agents."+name+".", "agents.defaults.")...)
 	}
-	all = append(all, list(c, &c.Channels, channelDefaultFields, "channels.defaults.")...)
+	all = append(all, settings(c, &c.Channels, channelDefaultFields, "channels.defaults.")...)
 	for _, name := range c.Channels.Names() {
 		ch, at := c.Channels.Entries[name], "channels."+name+"."
-		all = append(all, list(c, &ch, channelFields, at, "channels.defaults.")...)
+		all = append(all, settings(c, &ch, channelFields, at, "channels.defaults.")...)
 		for _, id := range slices.Sorted(maps.Keys(ch.Accounts)) {
 			a := ch.Accounts[id]
-			all = append(all, list(c, &a, accountFields, at+"accounts."+keyString([]string{id})+".", at, "channels.defaults.")...)
+			all = append(all, settings(c, &a, accountFields, at+"accounts."+keyString([]string{id})+".", at, "channels.defaults.")...)
 		}
 	}
 	return all
 }
 
-// list gives one table, found at prefix. What is not set there may be inherited
+// settings gives one table, found at prefix. What is not set there may be inherited
 // from other tables, the nearest first.
-func list[T any](c *Config, v *T, fields []field[T], prefix string, inherited ...string) (all []Setting) {
+func settings[T any](c *Config, v *T, fields []field[T], prefix string, inherited ...string) (all []Setting) {
 	for i := range fields {
 		f := &fields[i]
 		value, text := f.show(f.at(v))
@@ -135,6 +136,21 @@ func list[T any](c *Config, v *T, fields []field[T], prefix string, inherited ..
 	return all
 }
 
+// declarations are the keys that are written in [[automation]] tables.
+func (c *Config) declarations() (all []Setting) {
+	for _, a := range c.Automations {
+		at := keyString(a.at) + "."
+		for _, s := range settings(c, &a, automationFields, at) {
+			if c.IsSet(s.Key) {
+				key, _ := strings.CutPrefix(s.Key, at)
+				s.Key = c.doc.shownKey(a.at) + "." + key
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
 // show gives the value at p for JSON and as TOML, nil for what is empty: such
 // a key is simply absent. An environment is its names, and has no TOML.
 func (r rule) show(p any) (value any, text string) {
@@ -142,15 +158,32 @@ func (r rule) show(p any) (value any, text string) {
 	case *bool:
 		return *p, fmt.Sprint(*p)
 	case *int64:
-		if r.kind == size {
+		switch {
+		case *p < 0 || *p == 0 && r.min > 0:
+			return nil, "" // not set
+		case r.kind == size:
 			return exactSize(*p), tomlString(exactSize(*p))
 		}
 		return *p, fmt.Sprint(*p)
 	case *time.Duration:
+		switch {
+		case r.kind == span && *p == 0:
+			return nil, ""
+		case r.kind == keep && *p == 0:
+			return false, "false"
+		}
 		return formatEvery(*p), tomlString(formatEvery(*p))
 	case *string:
-		if *p != "" {
+		switch {
+		case *p == "":
+		case r.kind == secret:
+			return []string{r.name}, ""
+		default:
 			return *p, tomlString(*p)
+		}
+	case *[]int64:
+		if len(*p) > 0 {
+			return *p, tomlList(*p, func(n int64) string { return fmt.Sprint(n) })
 		}
 	case *[]string:
 		if len(*p) > 0 {
@@ -235,4 +268,12 @@ func (c *Config) showJSON(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(out)
+}
+
+// shownKey is document.shownKey for a key that has its value from the file.
+func (c *Config) shownKey(key string) string {
+	if o, ok := c.origin(key); ok && o.path != nil {
+		return c.doc.shownKey(o.path)
+	}
+	return key
 }

@@ -35,8 +35,16 @@ func (r rule) set(dst, raw any, home string) (odd string, err error) {
 		return "", r.setSize(dst.(*int64), raw)
 	case boolean:
 		return "", put(dst, raw, "true or false")
-	case text:
+	case text, secret:
 		return "", put(dst, raw, "a string")
+	case list:
+		return "", setList(dst.(*[]string), raw)
+	case wholes:
+		return "", r.setWholes(dst.(*[]int64), raw)
+	case span:
+		return "", setSpan(dst.(*time.Duration), raw)
+	case keep:
+		return "", setKeep(dst.(*time.Duration), raw)
 	case choice:
 		return "", r.setChoice(dst.(*string), raw)
 	case choices:
@@ -250,6 +258,48 @@ func setEvery(dst *time.Duration, raw any) (odd string, err error) {
 		odd = quote(raw) + ` is not a duration such as "30m"; the heartbeat is off`
 	}
 	return odd, nil
+}
+
+func setList(dst *[]string, raw any) error {
+	list, err := stringList(raw)
+	if err == nil {
+		*dst = list
+	}
+	return err
+}
+
+func (r rule) setWholes(dst *[]int64, raw any) error {
+	items, ok := raw.([]any)
+	if !ok {
+		return mismatch(raw, "a list of whole numbers")
+	}
+	out := make([]int64, len(items))
+	for i, item := range items {
+		if _, err := r.setWhole(&out[i], item); err != nil {
+			return err
+		}
+	}
+	*dst = out
+	return nil
+}
+
+// setSpan takes a duration and nothing else.
+func setSpan(dst *time.Duration, raw any) error {
+	v, ok := raw.(string)
+	d, isDuration := heartbeat.ParseEvery(v)
+	if _, err := strconv.Atoi(strings.TrimSpace(v)); !ok || !isDuration || d < 0 || err == nil {
+		return &valueError{text: quote(raw) + ` is not a duration such as "30m"`, hint: "units are ms, s, m, h and d"}
+	}
+	*dst = d
+	return nil
+}
+
+func setKeep(dst *time.Duration, raw any) error {
+	if v, ok := raw.(bool); ok && !v {
+		*dst = 0
+		return nil
+	}
+	return setSpan(dst, raw)
 }
 
 // setClock fails open: a bound that cannot be read is no bound (spec 1.5).
