@@ -118,7 +118,7 @@ func (f *flush) mark(ctx context.Context, d delivery.Delivery, choose pick, mark
 			return err
 		}
 		made = true
-		return put(tx, rev, d)
+		return f.put(tx, rev, d)
 	})
 	f.count(d, made && err == nil)
 	return d, made, err
@@ -181,7 +181,7 @@ func (f *flush) rewrite(ctx context.Context, id string, act func(delivery.Delive
 		if d, changed, err = act(row.Rec, tx.Now()); err != nil || !changed {
 			return err
 		}
-		return put(tx, row.Rev, d)
+		return f.put(tx, row.Rev, d)
 	})
 	return d, changed, err
 }

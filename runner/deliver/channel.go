@@ -36,6 +36,9 @@ const defaultTimeout = 30 * time.Second
 // Channel is a configured channel or a built-in; false for a name that is
 // neither.
 func (p *Post) Channel(name string) (Channel, bool) {
+	if name == RunHook {
+		return Channel{Name: name, Type: RunHook, Timeout: defaultTimeout}, true
+	}
 	ch, ok := p.Channels[name]
 	switch {
 	case !ok && !slices.Contains(builtins(), name):
@@ -98,6 +101,8 @@ func (p *Post) prepare(ch Channel, d delivery.Delivery) (func() outcome, *outcom
 		return p.toMail(ch, d)
 	case Webhook:
 		return p.toWebhook(ch, d)
+	case RunHook:
+		return p.toRunHook(ch, d)
 	case Command:
 		return p.toCommand(ch, d)
 	}

@@ -39,6 +39,11 @@ type Post struct {
 	Default  string             // for what has nowhere else to go: "inbox"
 	Environ  []string
 	Stdout   io.Writer // for the channel stdout; nil: not in the foreground, it has to wait
+	Hook     Hook      // of the channel RunHook
+	// OnEnd adds to the transaction in which a delivery is delivered, has failed,
+	// is of unknown outcome or is dismissed what follows from it. One that ended
+	// may end again, when a person has retried it. Nil adds nothing.
+	OnEnd func(tx *state.Tx, d delivery.Delivery) error
 }
 
 // Why a message goes nowhere; spec/heartbeat-automations.md section 5.

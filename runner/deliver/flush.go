@@ -189,7 +189,7 @@ func (f *flush) abandon(ctx context.Context, rows []delivery.Delivery) error {
 			if next.State == delivery.Unknown {
 				lost++
 			}
-			if err := put(tx, row.Rev, next); err != nil {
+			if err := f.put(tx, row.Rev, next); err != nil {
 				return err
 			}
 		}
@@ -214,12 +214,15 @@ func (f *flush) belated(d delivery.Delivery, now time.Time) (delivery.Delivery, 
 	return delivery.Lose(d, DiedText, now)
 }
 
-// put writes d and what follows from it for its task.
-func put(tx *state.Tx, rev int64, d delivery.Delivery) error {
+// put writes d and what follows from it for its task and for others.
+func (p *Post) put(tx *state.Tx, rev int64, d delivery.Delivery) error {
 	if err := state.Deliveries.Put(tx, d.ID, rev, d); err != nil {
 		return err
 	}
-	return settle.Told(tx, d)
+	if err := settle.Told(tx, d); err != nil || p.OnEnd == nil || d.State == delivery.Pending || d.State == delivery.Sending {
+		return err
+	}
+	return p.OnEnd(tx, d)
 }
 
 // lane works off one channel.

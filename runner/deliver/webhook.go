@@ -41,17 +41,19 @@ func (p *Post) toWebhook(ch Channel, d delivery.Delivery) (func() outcome, *outc
 		not.why += "; install curl"
 		return nil, not
 	}
-	prog.Stdin, prog.Limit = curlConfig(ch, d), ch.Timeout+curlPatience
+	prog.Stdin, prog.Limit = curlConfig(ch, d, body(ch, d)), ch.Timeout+curlPatience
 	return func() outcome { return answered(run(prog), ch.Failure) }, nil
 }
 
 // mark begins the line in which curl reports on the request.
 const mark = "claw-http "
 
-func curlConfig(ch Channel, d delivery.Delivery) string {
+// curlConfig is what curl reads: the request with a quoted body, and more
+// options, as pairs.
+func curlConfig(ch Channel, d delivery.Delivery, body string, more ...[2]string) string {
 	var b strings.Builder
 	line := func(option, value string) { b.WriteString(option + " = " + curlQuote(value) + "\n") }
-	b.WriteString("silent\nshow-error\n")
+	b.WriteString("silent\nshow-error\ngloboff\n")
 	line("url", ch.URL)
 	line("proto", "=http,https")
 	line("user-agent", "claw")
@@ -61,7 +63,10 @@ func curlConfig(ch Channel, d delivery.Delivery) string {
 	line("connect-timeout", secondsOf(min(connectTimeout, ch.Timeout)))
 	line("max-time", secondsOf(ch.Timeout))
 	line("write-out", "%{stderr}\n"+mark+"%{http_code} %{size_request}\n")
-	b.WriteString("data-binary = " + body(ch, d) + "\n")
+	for _, kv := range more {
+		line(kv[0], kv[1])
+	}
+	b.WriteString("data-binary = " + body + "\n")
 	return b.String()
 }
 
@@ -70,11 +75,15 @@ func secondsOf(d time.Duration) string { return strconv.FormatFloat(d.Seconds(),
 // body is the JSON as curl reads it, with as much of the text as goes into one
 // line of its configuration.
 func body(ch Channel, d delivery.Delivery) string {
-	text := d.Text
+	return shortened(d.Text, func(text string) any {
+		return posted{Text: text, Title: d.Title, To: ch.recipient(d.Route), Source: d.Source, IdempotencyKey: d.IdempotencyKey, At: d.CreatedAt}
+	})
+}
+
+// shortened is the quoted JSON of what with holds of a text, cut until it fits.
+func shortened(text string, with func(text string) any) string {
 	for {
-		quoted := curlQuote(encode(posted{
-			Text: text, Title: d.Title, To: ch.recipient(d.Route), Source: d.Source, IdempotencyKey: d.IdempotencyKey, At: d.CreatedAt,
-		}))
+		quoted := curlQuote(encode(with(text)))
 		if len(quoted) <= maxLine || text == "" {
 			return quoted
 		}

@@ -37,6 +37,21 @@ type Source struct {
 	TurnID     string `json:"turnId,omitempty"`
 	TaskID     string `json:"taskId,omitempty"`
 	EventID    string `json:"eventId,omitempty"`
+	RunID      string `json:"runId,omitempty"` // of an automation
+}
+
+// Report is a run of an automation that has ended, as a webhook gets it
+// (spec/heartbeat-automations.md 2.13).
+type Report struct {
+	AutomationID string     `json:"automationId"`
+	Name         string     `json:"name"`
+	RunID        string     `json:"runId"`
+	Slot         *time.Time `json:"slot"` // null: by hand, or by a source
+	Status       string     `json:"status"`
+	Error        string     `json:"error"`   // empty: none
+	Summary      string     `json:"summary"` // what it printed or replied, cut
+	DurationMs   int64      `json:"durationMs"`
+	NextRunAt    *time.Time `json:"nextRunAt"` // null: nothing will come
 }
 
 // Delivery is one row of ledgers/deliveries.jsonl, keyed by ID.
@@ -48,6 +63,8 @@ type Delivery struct {
 	Title          string `json:"title,omitempty"` // first line for channels that have one
 	Body           string `json:"body,omitempty"`  // what stands under Title where both are shown; empty: Text
 	Source         Source `json:"source"`
+	// Report is what a webhook about a run gets instead of the text.
+	Report *Report `json:"report,omitempty"`
 
 	State         State     `json:"state"`
 	Attempts      int       `json:"attempts"`             // charged ones
