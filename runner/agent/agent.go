@@ -17,8 +17,9 @@ import (
 //
 // In each word of Command and Recover these are filled in, and the word stays
 // one word: {session} the id of the transcript (it changes with `claw sessions
-// new`), {sessionKey} the key, {model} the model, {tools} "read-only" in a
-// recovery turn and "all" in any other.
+// new`), {sessionKey} the key, {model} the model, {thinking} how much to think,
+// which may be empty, {tools} what it may use: "read-only" in a recovery turn,
+// "all", "none", or names with commas between them (see Tools).
 type Agent struct {
 	Name    string
 	Command []string // empty: the embedded agent
@@ -71,6 +72,8 @@ type Request struct {
 	ReplyMode  string
 	Timeout    time.Duration // 0: the agent's; less: none
 	Model      string        // "": the agent's
+	Thinking   string        // how much it is to think, as it is written in its argv; "": nothing is said
+	Tools      []string      // what it may use; nil: nothing is said, which is all, empty is none
 	Isolated   bool          // a new transcript for this turn, in a session beside the one that is named
 	Fresh      bool          // a new transcript for this turn
 	RunID      string        // of the automation it is carried out for

@@ -36,7 +36,7 @@ func (x *run) hooks(ctx context.Context, input string) *ending {
 		if len(argv) == 0 {
 			continue
 		}
-		if e := x.hook(ctx, fill(argv, x.turn, x.req.Model), at, input); e != nil {
+		if e := x.hook(ctx, fill(argv, x.turn, x.req), at, input); e != nil {
 			return e
 		}
 	}

@@ -88,7 +88,7 @@ type queue struct {
 // take gives the lane of a session with nothing left in it. The error is a
 // *BusyError when it was not to be had in time.
 func (r *Turns) take(ctx context.Context, key string, wait time.Duration, told func(string)) (leave func(), err error) {
-	if err := r.makeFolder(); err != nil {
+	if err := makeFolder(r.Store); err != nil {
 		return nil, err
 	}
 	if wait > 0 {
@@ -119,13 +119,13 @@ func (r *Turns) take(ctx context.Context, key string, wait time.Duration, told f
 
 // makeFolder makes the folder of the sessions, where an Update would be
 // allowed.
-func (r *Turns) makeFolder() error {
-	dir := filepath.Join(r.Store.Dir(), "sessions")
+func makeFolder(store *state.Store) error {
+	dir := filepath.Join(store.Dir(), "sessions")
 	if _, err := os.Lstat(dir); err == nil {
 		return nil
 	}
 	// The first Update makes the state directory; it is asked whether it may.
-	if err := r.Store.Update(context.Background(), func(*state.Tx) error { return nil }); err != nil {
+	if err := store.Update(context.Background(), func(*state.Tx) error { return nil }); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -28,12 +28,10 @@ func (ag Agent) argv(kind session.Kind) []string {
 }
 
 // fill puts the values of a turn into an argv. What was one word stays one.
-func fill(argv []string, t session.Turn, model string) []string {
-	tools := "all"
-	if t.Kind == session.KindRecovery {
-		tools = "read-only"
-	}
-	r := strings.NewReplacer("{session}", t.SessionID, "{sessionKey}", t.SessionKey, "{model}", model, "{tools}", tools)
+func fill(argv []string, t session.Turn, req Request) []string {
+	r := strings.NewReplacer(
+		"{session}", t.SessionID, "{sessionKey}", t.SessionKey, "{model}", req.Model, "{tools}", tools(t), "{thinking}", req.Thinking,
+	)
 	words := make([]string, len(argv))
 	for i, word := range argv {
 		words[i] = r.Replace(word)
@@ -65,6 +63,8 @@ func (x *run) where() (place, error) {
 		{"CLAW_TURN_ID", t.ID},
 		{"CLAW_STATE_DIR", x.Store.Dir()},
 		{"CLAW_REASON", t.Reason},
+		{"CLAW_TOOLS", tools(t)},
+		{"CLAW_THINKING", x.req.Thinking},
 		{"PWD", dir},
 	} {
 		p.set(v[0], v[1])
@@ -115,7 +115,7 @@ func (p place) resolve(argv []string) (string, error) {
 func (x *run) launch(ctx context.Context, input string) *ending {
 	req, err := x.supervised()
 	if err == nil {
-		req.Caller, err = x.stdin(input)
+		req.Caller, err = Stdin(x.Store, input)
 	}
 	if err == nil {
 		defer req.Caller.Close()
@@ -152,7 +152,7 @@ func (x *run) supervised() (supervisor.Request, error) {
 	if err != nil {
 		return supervisor.Request{}, err
 	}
-	argv := fill(x.agent.argv(x.turn.Kind), x.turn, x.req.Model)
+	argv := fill(x.agent.argv(x.turn.Kind), x.turn, x.req)
 	path, err := at.resolve(argv)
 	if err != nil {
 		return supervisor.Request{}, err
@@ -173,10 +173,13 @@ func millis(d time.Duration) int64 {
 	return max(0, int64((d+time.Millisecond-1)/time.Millisecond))
 }
 
-// stdin is a file that holds the input and has no name any more: the argv can
+// Stdin is a file that holds the input and has no name any more: a command can
 // read it at its own pace, whatever becomes of claw.
-func (r *Turns) stdin(input string) (*os.File, error) {
-	f, err := r.scratch()
+func Stdin(store *state.Store, input string) (*os.File, error) {
+	if err := makeFolder(store); err != nil {
+		return nil, err
+	}
+	f, err := scratch(store)
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +195,8 @@ func (r *Turns) stdin(input string) (*os.File, error) {
 }
 
 // scratch is an empty file without a name.
-func (r *Turns) scratch() (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Join(r.Store.Dir(), "sessions"), ".turn-*")
+func scratch(store *state.Store) (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Join(store.Dir(), "sessions"), ".turn-*")
 	if err != nil {
 		return nil, err
 	}

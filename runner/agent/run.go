@@ -156,7 +156,7 @@ func (x *run) newTurn(id, sessionID string, now time.Time) session.Turn {
 	t := session.Turn{
 		ID: id, DispatchID: id, Attempt: 1, SessionKey: req.SessionKey, SessionID: sessionID, Agent: req.Agent,
 		Kind: req.Kind, Reason: req.Reason, Message: req.Message, EventIDs: req.EventIDs, Route: req.Route, ReplyMode: req.ReplyMode,
-		Failures: req.Failures, Tasks: req.Tasks, RunID: req.RunID, Quiet: req.Quiet, Status: session.TurnAdmitted, CreatedAt: now,
+		Failures: req.Failures, Tasks: req.Tasks, RunID: req.RunID, Tools: req.Tools, Quiet: req.Quiet, Status: session.TurnAdmitted, CreatedAt: now,
 	}
 	if x.spare != nil {
 		t.ProcessID = x.spare.ID()

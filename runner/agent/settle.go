@@ -34,7 +34,7 @@ func (r *Turns) Settle(ctx context.Context) (ended []Result, going []session.Tur
 // settleOne ends one turn if its lane is free and its argv is not alive. done
 // tells that it was this call that ended it.
 func (r *Turns) settleOne(ctx context.Context, t session.Turn) (res Result, done bool, err error) {
-	if err := r.makeFolder(); err != nil {
+	if err := makeFolder(r.Store); err != nil {
 		return Result{}, false, err
 	}
 	leave, ok, err := state.TryLock(file(r.Store, t.SessionKey, lockExt))

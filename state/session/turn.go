@@ -76,6 +76,9 @@ type Turn struct {
 	RunID  string          `json:"runId,omitempty"` // of the automation it is carried out for
 	// Tasks are the names of the periodic tasks (tasks: block) in Message.
 	Tasks []string `json:"tasks,omitempty"`
+	// Tools are what the agent may use in this turn, and what an automation that
+	// it makes may use at most; nil: nothing is said, which is all; empty: none.
+	Tools []string `json:"tools,omitzero"`
 	Quiet bool     `json:"quiet,omitempty"` // the reply may be an acknowledgement (every wake)
 
 	Status     TurnStatus `json:"status"`
