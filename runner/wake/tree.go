@@ -243,3 +243,13 @@ func (t *Tree) hint() {
 	default: // one is waiting already
 	}
 }
+
+// Try tells why a tree cannot be watched now: what Polling would say.
+func Try(spec TreeSpec) error {
+	t := &Tree{spec: spec, open: openNotifier}
+	n, err := t.begin()
+	if err == nil {
+		err = n.Close()
+	}
+	return explain(err)
+}
