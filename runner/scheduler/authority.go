@@ -5,38 +5,32 @@ import "claw/state/automation"
 // allowed is an automation as the actor may make it (old nil) or change it: see
 // automation.Actor.Authorise. The error is a *Refused.
 func (s *Scheduler) allowed(old *automation.Automation, a automation.Automation) (automation.Automation, error) {
-	if old == nil {
-		a.Owner = s.owner()
+	made, err := s.Actor.Authorise(old, a)
+	if err != nil {
+		return a, forbidden(err)
 	}
-	return a, nil
+	return made, nil
 }
 
-// owner is who the actor is in an automation's Owner.
-func (s *Scheduler) owner() string {
-	if s.Actor.Agent == "" {
-		return automation.Operator
-	}
-	return "agent:" + s.Actor.Agent
+func forbidden(err *automation.Error) error {
+	return &Refused{Forbidden: true, Text: err.Error(), Hint: err.Remedy()}
 }
 
 // mayTouch refuses to start or to switch what is not the actor's.
 func (s *Scheduler) mayTouch(a automation.Automation) error {
-	if s.Actor.Agent == "" || a.Owner == s.owner() {
-		return nil
+	if err := s.Actor.Manages(a); err != nil {
+		return forbidden(err)
 	}
-	return &Refused{
-		Forbidden: true, Text: a.Name + " is not an automation of agent " + s.Actor.Agent + ": an agent may change what it has made itself",
-		Hint: "ask a person to do it",
-	}
+	return nil
 }
 
 // mayEdit refuses to change what is not the actor's, and what claw.toml
-// declares: the next pass would undo it.
+// declares: its table says what it is.
 func (s *Scheduler) mayEdit(a automation.Automation) error {
 	if a.Declared != "" {
 		return &Refused{
-			Text: a.Name + " is declared in claw.toml, which says what it is",
-			Hint: "change its [[automation]] table there (claw config path says where that file is); claw cron disable " + a.Name + " switches it off",
+			Text: a.Name + " is declared in claw.toml, and its [[automation]] table there says what it is",
+			Hint: "change the table; claw config path says where the file is",
 		}
 	}
 	return s.mayTouch(a)
@@ -47,7 +41,7 @@ func (s *Scheduler) mayRemove(a automation.Automation) error {
 	if a.Declared != "" {
 		return &Refused{
 			Text: a.Name + " is declared in claw.toml, and would come back",
-			Hint: "remove its [[automation]] table there (claw config path says where that file is), or: claw cron disable " + a.Name,
+			Hint: "remove its [[automation]] table there, or: claw cron disable " + a.Name,
 		}
 	}
 	return s.mayTouch(a)

@@ -31,9 +31,12 @@ func (s *Scheduler) outcome(c carried) outcome {
 	dir := s.Store.ProcessDir(c.process.ID)
 	out := outcome{end: ofProcess(c.process, lastError(dir))}
 	if out.end.Status == automation.Succeeded {
-		out.text = said(dir)
+		out.text = said(dir, c.most)
 	} else {
 		out.text = c.process.Tail
+	}
+	if c.paced {
+		out.end.NextCheck, out.text = nextCheck(out.text)
 	}
 	return out
 }
@@ -45,7 +48,7 @@ func ofProcess(p process.Process, lastErr string) automation.End {
 	if lastErr == "" {
 		lastErr = p.Tail
 	}
-	end := automation.End{Status: automation.Failed, At: p.EndedAt, Category: automation.Other}
+	end := automation.End{Status: automation.Failed, At: p.EndedAt, Category: automation.Classify(lastErr)}
 	x := p.Exit
 	switch {
 	case p.Phase == process.Lost || x == nil:
@@ -54,7 +57,10 @@ func ofProcess(p process.Process, lastErr string) automation.End {
 			end.Status, end.Error = automation.Interrupted, "the machine went down while it ran"
 		}
 	case x.Reason == process.ReasonSpawnError:
-		end.Error = "it could not be started: " + x.Error
+		end.Error, end.Category = "it could not be started: "+x.Error, automation.Validation
+	case x.Reason == process.ReasonNoOutputTimeout:
+		end.Status, end.Category = automation.TimedOut, automation.Timeout
+		end.Error = "it was ended because it printed nothing for " + process.HumanDuration(time.Duration(p.NoOutputTimeoutMs)*time.Millisecond)
 	case x.TimedOut:
 		end.Status, end.Category = automation.TimedOut, automation.Timeout
 		end.Error = "it was ended after " + process.HumanDuration(time.Duration(p.TimeoutMs)*time.Millisecond)
@@ -89,19 +95,24 @@ const failedLine = "AUTOMATION_FAILED"
 
 // ofTurn is the end of a turn.
 func ofTurn(t session.Turn, reply string) outcome {
-	end := automation.End{Status: automation.Failed, At: t.EndedAt, Error: t.Error, Category: automation.Other}
+	end := automation.End{Status: automation.Failed, At: t.EndedAt, Error: t.Error, Category: automation.Classify(t.Error)}
 	switch t.Status {
 	case session.TurnSucceeded:
 		first, rest, _ := strings.Cut(strings.TrimSpace(reply), "\n")
 		if strings.TrimSpace(first) != failedLine {
-			return outcome{automation.End{Status: automation.Succeeded, At: t.EndedAt}, reply}
+			out := outcome{end: automation.End{Status: automation.Succeeded, At: t.EndedAt}}
+			out.end.NextCheck, out.text = nextCheck(reply)
+			return out.answered(t.Response)
 		}
+		end.Category = automation.Other // whatever it says, the agent was reached
 		reply = strings.TrimSpace(rest)
 		end.Error = because("the agent says that it failed", reply)
 	case session.TurnTimedOut:
 		end.Status, end.Category = automation.TimedOut, automation.Timeout
 	case session.TurnNotAccepted:
-		end.Category = automation.Overloaded // it did nothing, and may be asked again
+		if end.Category == automation.Other {
+			end.Category = automation.Overloaded // it did nothing, and may be asked again
+		}
 	case session.TurnLost:
 		end.Status, end.Code = automation.Unknown, automation.CodeOwnerDied
 	case session.TurnBlocked:
@@ -110,18 +121,19 @@ func ofTurn(t session.Turn, reply string) outcome {
 	return outcome{end, reply}
 }
 
-// maxSaid is how much of a command's output a person is told.
+// maxSaid is how much of each of a command's two outputs a person is told.
 const maxSaid = 16 << 10
 
 // said is what a command printed: its stdout, or its stderr when that is all,
 // or both with their names (spec/heartbeat-automations.md 2.13).
-func said(dir string) string {
+// most bounds it further; 0 does not.
+func said(dir string, most int64) string {
 	r, err := output.Open(dir)
 	if err != nil {
 		return "" // swept away
 	}
 	defer r.Close()
-	out, errs := stream(r, output.Stdout), stream(r, output.Stderr)
+	out, errs := stream(r, output.Stdout, most), stream(r, output.Stderr, most)
 	switch {
 	case errs == "":
 		return out
@@ -131,8 +143,11 @@ func said(dir string) string {
 	return "stdout:\n" + out + "\n\nstderr:\n" + errs
 }
 
-func stream(r *output.Reader, which output.Stream) string {
-	b := &head{}
+func stream(r *output.Reader, which output.Stream, most int64) string {
+	b := &head{most: maxSaid}
+	if most > 0 {
+		b.most = int(min(most, maxSaid))
+	}
 	r.Copy(b, output.Selection{Stream: which})
 	text := strings.TrimSpace(output.Sanitize(b.kept))
 	if b.more > 0 {
@@ -143,13 +158,14 @@ func stream(r *output.Reader, which output.Stream) string {
 
 // head keeps the beginning of what is written to it.
 type head struct {
+	most int
 	kept []byte
 	more int64
 }
 
 // Write takes p; it never fails.
 func (h *head) Write(p []byte) (int, error) {
-	n := min(len(p), maxSaid-len(h.kept))
+	n := min(len(p), h.most-len(h.kept))
 	h.kept, h.more = append(h.kept, p[:n]...), h.more+int64(len(p)-n)
 	return len(p), nil
 }
@@ -192,11 +208,14 @@ func (s *Scheduler) finish(tx *state.Tx, r automation.Run, out outcome) (automat
 	if out.end.At.IsZero() || out.end.At.Before(row.Rec.StartedAt) {
 		out.end.At = tx.Now()
 	}
+	out.end.Undelivered = out.end.Status == automation.Succeeded && tells(a.Rec, out.text)
 	f := automation.Finish(a.Rec, row.Rec, out.end, s.Retry, s.Zone)
 	if a.Rev > 0 {
-		if f.Run.DeliveryID, err = s.announce(tx, f.Automation, f.Run, out); err != nil {
+		var done bool
+		if f.Automation, f.Run, done, err = s.report(tx, f.Automation, f.Run, out.text); err != nil {
 			return r, err
 		}
+		f.Delete = f.Delete || done
 		if err := s.follow(tx, a, f); err != nil {
 			return r, err
 		}

@@ -33,17 +33,17 @@ func (e *Refused) Remedy() string { return e.Hint }
 // what was written, and keeps its history: only another schedule moves its
 // slots. Nothing is written when that is what it is already. The error is an
 // *automation.Error or a *Refused.
-func (s *Scheduler) Add(ctx context.Context, a automation.Automation) (automation.Automation, Change, error) {
+func (s *Scheduler) Add(ctx context.Context, a automation.Automation) (automation.Automation, automation.Change, error) {
 	wanted := s.placed(a)
 	var made automation.Automation
-	var change Change
+	var change automation.Change
 	err := s.manage(ctx, func(tx *state.Tx) error {
 		old, err := byKey(tx, wanted.DeclarationKey)
 		if err != nil {
 			return err
 		}
 		if old.Rev == 0 {
-			change = Added
+			change = automation.Added
 			made, err = s.make(tx, wanted)
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *Scheduler) make(tx *state.Tx, a automation.Automation) (automation.Auto
 }
 
 // upsert makes an automation what was written under its key.
-func (s *Scheduler) upsert(tx *state.Tx, old state.Row[automation.Automation], a automation.Automation) (automation.Automation, Change, error) {
+func (s *Scheduler) upsert(tx *state.Tx, old state.Row[automation.Automation], a automation.Automation) (automation.Automation, automation.Change, error) {
 	if err := s.mayEdit(old.Rec); err != nil {
 		return a, "", err
 	}
@@ -100,8 +100,8 @@ func (s *Scheduler) upsert(tx *state.Tx, old state.Row[automation.Automation], a
 	if err != nil {
 		return a, "", err
 	}
-	a, runs, change := upsert(old.Rec, a, tx.Now(), s.Zone)
-	if change == Unchanged {
+	a, runs, change := automation.Upsert(&old.Rec, a, tx.Now(), s.Zone)
+	if change == automation.Unchanged {
 		return old.Rec, change, nil
 	}
 	return a, change, s.put(tx, old, a, runs)
@@ -198,14 +198,8 @@ func clone(a automation.Automation) (automation.Automation, error) {
 // put writes a changed automation, and what became of the slots that it was
 // owed.
 func (s *Scheduler) put(tx *state.Tx, old state.Row[automation.Automation], a automation.Automation, runs []automation.Run) error {
-	for _, r := range runs {
-		was, _, err := state.Runs.Get(tx, r.ID)
-		if err != nil {
-			return err
-		}
-		if err := state.Runs.Put(tx, r.ID, was.Rev, r); err != nil {
-			return err
-		}
+	if err := putRuns(tx, runs); err != nil {
+		return err
 	}
 	return state.Automations.Put(tx, a.ID, old.Rev, a)
 }

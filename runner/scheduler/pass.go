@@ -32,6 +32,20 @@ func nobody(string) bool { return false }
 //
 // Only the holder of runner.lock may call it, and must Start what it returns.
 func (s *Scheduler) Pass(ctx context.Context, atWork func(runID string) bool) (Work, error) {
+	w, err := s.passRuns(ctx, atWork)
+	if err != nil {
+		return w, err
+	}
+	queued, err := s.passSources(ctx, atWork, &w)
+	if err != nil || !queued {
+		return w, err
+	}
+	again, err := s.passRuns(ctx, func(id string) bool { return atWork(id) || w.starts(id) })
+	return w.and(again), err
+}
+
+// passRuns is Pass without the sources.
+func (s *Scheduler) passRuns(ctx context.Context, atWork func(runID string) bool) (Work, error) {
 	now := s.Clock.Now()
 	sh, w, err := s.peek(now, atWork)
 	if err != nil || sh == nil {
@@ -59,16 +73,16 @@ func (s *Scheduler) peek(now time.Time, atWork func(string) bool) (sh *sheet, w 
 		if err != nil {
 			return err
 		}
-		if row.Rev > 0 && row.Rec.Quiet(now) && s.Enabled {
-			w.Next = row.Rec.Next
+		if row.Rev > 0 && row.Rec.Quiet(now) && s.Enabled && s.converged(row.Rec) {
+			w.Next, w.sources = row.Rec.Next, row.Rec.Sources
 			return nil
 		}
 		if sh, err = s.read(tx, now, atWork); err != nil {
 			return err
 		}
 		plan := automation.Decide(sh.in)
-		if len(sh.ended) == 0 && len(plan.Runs)+len(plan.Automations)+len(plan.Deleted)+len(plan.Notices) == 0 && s.current(sh, plan) {
-			w.Next, w.Stop, sh = plan.Next, stopping(sh), nil
+		if len(sh.ended) == 0 && len(plan.Runs)+len(plan.Automations)+len(plan.Deleted)+len(plan.Notices) == 0 && s.current(sh, plan) && s.converged(row.Rec) {
+			w.Next, w.Stop, w.sources, sh = plan.Next, stopping(sh), row.Rec.Sources, nil
 		}
 		return nil
 	})
@@ -106,6 +120,9 @@ func (s *Scheduler) pass(tx *state.Tx, now time.Time, atWork func(string) bool, 
 		}
 		return atWork(id)
 	}
+	if _, err := s.converge(tx); err != nil {
+		return err
+	}
 	sh, err := s.read(tx, now, busy)
 	if err != nil {
 		return err
@@ -116,11 +133,17 @@ func (s *Scheduler) pass(tx *state.Tx, now time.Time, atWork func(string) bool, 
 		if !known {
 			continue // it ended just now: the next pass has its output
 		}
-		r, err := s.finish(tx, c.run, out)
+		end := s.finish
+		if out.answer != nil {
+			end = s.checked
+		}
+		r, err := end(tx, c.run, out)
 		if err != nil {
 			return err
 		}
-		w.Ended, finished = append(w.Ended, r), true
+		if finished = true; !r.Status.Open() {
+			w.Ended = append(w.Ended, r)
+		}
 	}
 	if finished {
 		if sh, err = s.read(tx, now, busy); err != nil {
@@ -140,8 +163,14 @@ func (s *Scheduler) carry(tx *state.Tx, sh *sheet, p automation.Plan, w *Work) e
 	for _, r := range p.Runs {
 		row, known := sh.runs[r.ID]
 		if claims[r.ID] {
-			r.Owner = s.claim(sh.autos[r.AutomationID].Rec, tx.Now())
+			r = s.claim(sh.autos[r.AutomationID].Rec, r, tx.Now())
 			w.Start = append(w.Start, r)
+		}
+		if !r.Status.Open() {
+			var err error
+			if r, err = s.closed(tx, sh, &p, r); err != nil {
+				return err
+			}
 		}
 		if err := state.Runs.Put(tx, r.ID, row.Rev, r); err != nil {
 			return err
@@ -149,16 +178,16 @@ func (s *Scheduler) carry(tx *state.Tx, sh *sheet, p automation.Plan, w *Work) e
 		open += count(r.Status.Open()) - count(known && row.Rec.Status.Open())
 		if !r.Status.Open() {
 			w.Ended = append(w.Ended, r)
-			if err := s.closed(tx, sh, p, r); err != nil {
-				return err
-			}
 		}
 	}
 	if err := s.carryAutomations(tx, sh, p); err != nil {
 		return err
 	}
 	w.Next = p.Next
-	if err := s.putAgenda(tx, sh, p.Next, open); err != nil {
+	if w.sources, err = s.arm(tx, sh); err != nil {
+		return err
+	}
+	if err := s.putAgenda(tx, sh, p.Next, open, w.sources); err != nil {
 		return err
 	}
 	if err := s.tellEvents(tx, sh, w); err != nil {
@@ -176,13 +205,17 @@ func count(b bool) int {
 	return 0
 }
 
-// claim is the owner of a run that is about to be started.
-func (s *Scheduler) claim(a automation.Automation, now time.Time) *automation.Owner {
-	o := self()
-	if a.Payload.Kind == automation.PayloadCommand {
-		o.ProcessID = ulid.New(now)
+// claim is a run that is about to be started, or asked about: its trigger
+// script comes first.
+func (s *Scheduler) claim(a automation.Automation, r automation.Run, now time.Time) automation.Run {
+	r.Owner = self()
+	switch {
+	case a.Checks(r):
+		r.Owner.CheckID, r.TriggerRev = ulid.New(now), a.State.TriggerRev
+	case a.Payload.Kind == automation.PayloadCommand:
+		r.Owner.ProcessID = ulid.New(now)
 	}
-	return o
+	return r
 }
 
 func (s *Scheduler) carryAutomations(tx *state.Tx, sh *sheet, p automation.Plan) error {
@@ -204,7 +237,7 @@ func (s *Scheduler) carryAutomations(tx *state.Tx, sh *sheet, p automation.Plan)
 	return nil
 }
 
-func (s *Scheduler) putAgenda(tx *state.Tx, sh *sheet, next time.Time, open int) error {
+func (s *Scheduler) putAgenda(tx *state.Tx, sh *sheet, next time.Time, open, sources int) error {
 	if !s.Enabled {
 		return stale(tx)
 	}
@@ -212,7 +245,7 @@ func (s *Scheduler) putAgenda(tx *state.Tx, sh *sheet, next time.Time, open int)
 	if err != nil {
 		return err
 	}
-	a := automation.Agenda{At: sh.now, Next: next, Open: open, Furthest: row.Rec.Furthest}
+	a := automation.Agenda{At: sh.now, Next: next, Open: open, Furthest: row.Rec.Furthest, Declared: row.Rec.Declared, Sources: sources}
 	if sh.now.After(a.Furthest) {
 		a.Furthest = sh.now
 	}
@@ -220,23 +253,4 @@ func (s *Scheduler) putAgenda(tx *state.Tx, sh *sheet, next time.Time, open int)
 		return nil
 	}
 	return state.Agendas.Put(tx, automation.AgendaID, row.Rev, a)
-}
-
-// closed is what follows from a run that the plan has ended although it was
-// being carried out: a person is told of it, and its task ends.
-func (s *Scheduler) closed(tx *state.Tx, sh *sheet, p automation.Plan, r automation.Run) error {
-	if old := sh.runs[r.ID].Rec; old.Status != automation.Running {
-		return nil
-	}
-	if err := endTask(tx, r, tx.Now()); err != nil {
-		return err
-	}
-	a := sh.autos[r.AutomationID].Rec
-	for _, changed := range p.Automations {
-		if changed.ID == a.ID {
-			a = changed
-		}
-	}
-	_, err := s.announce(tx, a, r, outcome{})
-	return err
 }

@@ -45,6 +45,8 @@ type Scheduler struct {
 
 	gate     chan struct{} // commands being started
 	makeGate sync.Once
+	sum      string // of Declared
+	sumOnce  sync.Once
 }
 
 // starters is how many commands are started at once: forking is the machine's

@@ -24,7 +24,10 @@ type sheet struct {
 type carried struct {
 	run     automation.Run
 	process process.Process // with an ID, if it was a command
+	most    int64           // outputMaxBytes of the automation; 0: none
+	paced   bool            // the run may ask for its next check
 	turn    session.Turn    // with an ID, if it was a turn
+	check   bool            // the process was its trigger script
 }
 
 // agenda is the row of the agenda.
@@ -94,6 +97,8 @@ func (s *Scheduler) readRuns(tx *state.Tx, sh *sheet, atWork func(runID string) 
 			return err
 		}
 		if lives[r.ID] = life; c != nil {
+			a := sh.autos[r.AutomationID].Rec
+			c.most, c.paced = a.Payload.OutputMaxBytes, a.Pacing != nil
 			sh.ended = append(sh.ended, *c)
 		}
 	}

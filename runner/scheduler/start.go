@@ -5,11 +5,13 @@ import (
 	"errors"
 	"time"
 
+	"claw/runner/agent"
 	"claw/runner/control"
 	"claw/runner/internal/failpoint"
 	"claw/runner/supervisor"
 	"claw/state"
 	"claw/state/automation"
+	"claw/state/process"
 )
 
 // Start carries a claimed run out. It returns once a command has started, and
@@ -78,7 +80,16 @@ func (s *Scheduler) begun(r automation.Run) (ok bool, err error) {
 }
 
 func (s *Scheduler) launch(ctx context.Context, a automation.Automation, r automation.Run) error {
-	req, err := s.exec(a, r).Request()
+	ex := s.exec(a, r)
+	if input := a.Stdin(r); input != "" {
+		f, err := agent.Stdin(s.Store, input)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		ex.Stdin, ex.Caller = supervisor.StdinCaller, f
+	}
+	req, err := ex.Request()
 	if err != nil {
 		return err
 	}
@@ -103,19 +114,28 @@ func (s *Scheduler) exec(a automation.Automation, r automation.Run) control.Exec
 	if dir == "" {
 		dir = s.Cwd
 	}
+	most := s.MaxOutput
+	if p.OutputMaxBytes > 0 {
+		most = process.OutputCap.Clamp(p.OutputMaxBytes)
+	}
 	return control.Exec{
 		Argv: p.Argv, Workdir: dir, Env: environment(a, r), Name: a.Name, Agent: s.agent(a), Stdin: supervisor.StdinNull,
-		TimeoutMs: int64((p.Timeout() + time.Millisecond - 1) / time.Millisecond), MaxOutput: s.MaxOutput, TTLMs: 1,
-		PathPrepend: s.PathPrepend, OnLoss: s.OnLoss, Retain: s.Retain, Wake: s.WakeOnExit, Background: true,
+		TimeoutMs: int64((p.Timeout() + time.Millisecond - 1) / time.Millisecond), MaxOutput: most, TTLMs: 1,
+		NoOutputTimeoutMs: max(0, int64(p.NoOutputTimeoutSeconds)*1000),
+		PathPrepend:       s.PathPrepend, OnLoss: s.OnLoss, Retain: s.Retain, Wake: s.WakeOnExit, Background: true,
 		Environ: s.Environ, Cwd: s.Cwd,
 	}
 }
 
-// environment tells a command which run it is. A run by hand has no slot.
+// environment tells a command which run it is. A run by hand has no slot; one
+// that a source has set off has the kind of that instead.
 func environment(a automation.Automation, r automation.Run) []string {
 	env := []string{"CLAW_AUTOMATION=" + a.Name, "CLAW_RUN_ID=" + r.ID}
 	for name, value := range a.Payload.Env {
 		env = append(env, name+"="+value)
+	}
+	if kind := a.Schedule.Kind; !kind.Timed() && !r.Manual {
+		env = append(env, "CLAW_TRIGGER="+string(kind))
 	}
 	if !r.Slot.IsZero() {
 		env = append(env, "CLAW_SLOT="+r.Slot.UTC().Format(time.RFC3339))

@@ -9,6 +9,7 @@ import (
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/delivery"
+	"claw/state/event"
 	"claw/state/session"
 	"claw/state/task"
 	"claw/state/ulid"
@@ -52,7 +53,8 @@ func (s *Scheduler) request(a automation.Automation, r automation.Run) agent.Req
 	}
 	return agent.Request{
 		Agent: s.agent(a), SessionKey: key, Fresh: fresh, RunID: r.ID, Kind: session.KindCron, Reason: "cron:" + a.Name,
-		Message: message(a, s.Clock.Now()), Quiet: true, ReplyMode: session.ReplyDeliver, Timeout: timeout, Model: a.Payload.Model, Wait: lanePatience,
+		Message: message(a, r, s.Clock.Now()), Quiet: true, ReplyMode: session.ReplyDeliver, Timeout: timeout, Wait: lanePatience,
+		Model: a.Payload.ModelFor(r.Attempt), Thinking: a.Payload.Thinking, Tools: a.Payload.ToolsAllow,
 		Admit: func(tx *state.Tx, t *session.Turn) error { return s.admitted(tx, t, a, r) },
 	}
 }
@@ -72,9 +74,11 @@ func (s *Scheduler) sessionKey(a automation.Automation) (key string, fresh bool)
 // Session is the key of the isolated session of an automation.
 func Session(automationID string) string { return string(session.KeyCron) + ":" + automationID }
 
-// message is what the agent reads (spec/heartbeat-automations.md 2.13).
-func message(a automation.Automation, now time.Time) string {
-	return "[cron:" + a.ID + " " + a.Name + "] " + a.Payload.Message + "\n\nCurrent time: " + now.Format("Monday 2006-01-02 15:04 MST")
+// message is what the agent reads (spec/heartbeat-automations.md 2.13). What a
+// source has to say is data: no line of it may read as if claw had written it.
+func message(a automation.Automation, r automation.Run, now time.Time) string {
+	r.Input = event.Neutralise(r.Input)
+	return "[cron:" + a.ID + " " + a.Name + "] " + a.Told(r) + "\n\nCurrent time: " + now.Format("Monday 2006-01-02 15:04 MST")
 }
 
 // admitted ties the turn to its run, in the transaction of its admission.
@@ -103,7 +107,7 @@ func (s *Scheduler) admitted(tx *state.Tx, t *session.Turn, a automation.Automat
 func (s *Scheduler) addTask(tx *state.Tx, a automation.Automation, r automation.Run, sessionKey string) (string, error) {
 	t, err := task.New(task.Task{
 		ID: ulid.New(tx.Now()), Runtime: task.Cron, Kind: task.KindAutomation, SourceID: a.ID, RunID: r.ID, AgentID: s.agent(a),
-		ChildSessionKey: sessionKey, Label: a.Name, Task: a.Payload.Message + a.Payload.Text, ScopeKind: task.ScopeSystem,
+		ChildSessionKey: sessionKey, Label: a.Name, Task: a.Told(r), ScopeKind: task.ScopeSystem,
 		Status: task.Running, NotifyPolicy: task.Silent, CreatedAt: tx.Now(), StartedAt: tx.Now(),
 	}, tx.Now())
 	if err != nil {
@@ -119,7 +123,11 @@ func (s *Scheduler) TurnEnded(tx *state.Tx, t *session.Turn, reply string) error
 	if err != nil || !ok || row.Rec.Owner == nil || row.Rec.Owner.TurnID != t.ID {
 		return err
 	}
-	r, err := s.finish(tx, row.Rec, ofTurn(*t, reply))
+	out := ofTurn(*t, reply)
+	if a, err := automationOf(tx, row.Rec); err != nil || a.Rec.Pacing == nil {
+		out.end.NextCheck = 0
+	}
+	r, err := s.finish(tx, row.Rec, out)
 	t.DeliveryID = r.DeliveryID
 	if t.DeliveryID != "" {
 		t.Outcome = "sent"
