@@ -81,6 +81,8 @@ func homeOr(home, cwd string) string {
 func (a *app) post(cfg *config.Config, store *state.Store, stdout io.Writer) *deliver.Post {
 	return &deliver.Post{
 		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: poke.Outside(a.environ), Stdout: stdout,
+		Hook:  deliver.Hook{Token: cfg.Cron.WebhookToken, TokenFile: cfg.Cron.WebhookTokenFile},
+		OnEnd: scheduler.Delivered,
 	}
 }
 
