@@ -13,6 +13,7 @@ func (s *shift) schedule(ctx context.Context, w *parts) {
 	if ctx.Err() != nil || s.stuck != nil {
 		return
 	}
+	s.see()
 	work, err := w.schedule(ctx, func(id string) bool { return s.runs[id] })
 	s.fail(err)
 	if s.cronNext = work.Next; err != nil {
@@ -26,9 +27,9 @@ func (s *shift) schedule(ctx context.Context, w *parts) {
 		s.fail(w.stop(r))
 	}
 	for _, r := range work.Start {
-		s.runs[r.ID] = true
-		s.launch(landing{slot: slotRun, key: r.ID}, func(l *landing) { l.err = w.start(s.turns, r) })
+		s.beside(r.ID, func() error { return w.start(s.turns, r) })
 	}
+	s.tendSources(w, work)
 }
 
 // landRun lets go of a run: what becomes of it is in its row.

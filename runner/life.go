@@ -193,6 +193,8 @@ func (l *life) sleep(ctx context.Context) {
 		l.shift.land(landed)
 		l.tell()
 	case <-l.source.C():
+	case <-l.shift.eyes.C():
+		l.shift.again = true
 	case <-l.Reload:
 		l.reload(true)
 	case <-ctx.Done():

@@ -26,6 +26,9 @@ type parts struct {
 	schedule func(ctx context.Context, atWork func(runID string) bool) (scheduler.Work, error)
 	start    func(ctx context.Context, r automation.Run) error
 	stop     func(r automation.Run) error
+
+	startSource, stopSource func(ctx context.Context, src automation.Source) error
+
 	converge func(ctx context.Context) error
 	plan     func(now time.Time) (heartbeat.Plan, error)
 	do       func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
@@ -58,6 +61,7 @@ func (r *Runner) work() *parts {
 		return p
 	}
 	p.schedule, p.start, p.stop = r.Scheduler.Pass, r.Scheduler.Start, r.Scheduler.Stop
+	p.startSource, p.stopSource = r.Scheduler.StartSource, r.Scheduler.StopSource
 	return p
 }
 

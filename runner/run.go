@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claw/runner/clock"
+	"claw/runner/source"
 	"claw/runner/wake"
 	"claw/state"
 )
@@ -62,6 +63,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	l := &life{Options: o, configured: stamps(o.Config), shift: newShift(ctx, r), first: true}
 	l.shift.log = o.Log
+	l.shift.eyes = source.NewSet(o.Clock, true)
 	defer l.close()
 	for {
 		again, err := l.hold(ctx)

@@ -12,6 +12,7 @@ import (
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
+	"claw/runner/source"
 	"claw/runner/wake"
 	"claw/state"
 	"claw/state/process"
@@ -46,6 +47,7 @@ type shift struct {
 	stopTurns, stopSends context.CancelFunc
 
 	source   wake.Source // of a tick; opened when it is first needed
+	eyes     *source.Set // what is known of the sources of automations
 	planNext time.Time
 	cronNext time.Time
 	runs     map[string]bool // of automations: what is being started, and turns that are waited for
@@ -87,7 +89,7 @@ type landing struct {
 func newShift(ctx context.Context, r *Runner) *shift {
 	s := &shift{
 		r: r, dir: r.Store.Dir(), clock: r.Clock, busy: map[string]int{}, landed: make(chan landing),
-		memory: map[string]memo{}, runs: map[string]bool{}, said: map[string]bool{}, log: func(string) {},
+		eyes: source.NewSet(r.Clock, false), memory: map[string]memo{}, runs: map[string]bool{}, said: map[string]bool{}, log: func(string) {},
 	}
 	base := context.WithoutCancel(ctx)
 	s.turns, s.stopTurns = context.WithCancel(base)
@@ -99,6 +101,7 @@ func newShift(ctx context.Context, r *Runner) *shift {
 func (s *shift) end() {
 	s.stopTurns()
 	s.stopSends()
+	s.eyes.Close()
 	if s.source != nil {
 		s.source.Close()
 	}
@@ -214,6 +217,8 @@ func (s *shift) await(ctx context.Context) {
 	case l := <-s.landed:
 		s.land(l)
 	case <-told:
+	case <-s.eyes.C():
+		s.again = true
 	case <-ctx.Done():
 	case <-timer.C():
 		if s.source == nil {

@@ -18,6 +18,8 @@ import (
 type outcome struct {
 	end  automation.End
 	text string // what there is to tell: output or reply
+
+	answer *automation.TriggerAnswer // of a trigger script that has said whether to go on; nil: it is the end of the run
 }
 
 // codeAgain is EX_TEMPFAIL: the command says that it may succeed later.
@@ -27,6 +29,9 @@ const codeAgain = 75
 func (s *Scheduler) outcome(c carried) outcome {
 	if c.turn.ID != "" {
 		return ofTurn(c.turn, c.turn.Reply)
+	}
+	if c.check {
+		return s.checkOutcome(c.process)
 	}
 	dir := s.Store.ProcessDir(c.process.ID)
 	out := outcome{end: ofProcess(c.process, lastError(dir))}
@@ -118,7 +123,7 @@ func ofTurn(t session.Turn, reply string) outcome {
 	case session.TurnBlocked:
 		end.Category = automation.Validation
 	}
-	return outcome{end, reply}
+	return outcome{end: end, text: reply}
 }
 
 // maxSaid is how much of each of a command's two outputs a person is told.

@@ -184,6 +184,7 @@ func (s *Scheduler) carry(tx *state.Tx, sh *sheet, p automation.Plan, w *Work) e
 		return err
 	}
 	w.Next = p.Next
+	var err error
 	if w.sources, err = s.arm(tx, sh); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"claw/runner/clock"
 	"claw/runner/deliver"
 	"claw/runner/retention"
+	"claw/runner/source"
 	"claw/state"
 	"claw/state/automation"
 )
@@ -33,6 +34,9 @@ type Scheduler struct {
 	Agents      []string                // configured; the first is asked where none is named and there is no main
 	Zone        automation.Zones
 	Boot        time.Time // when the machine came up; zero: the system is asked
+	// Eyes is what is known of files and of the output of streams while the
+	// program lives; nil: it looks anew.
+	Eyes *source.Set
 
 	// Of commands:
 	Environ     []string // what they inherit
@@ -66,6 +70,18 @@ type Work struct {
 	Stop  []automation.Run // running, to give way: each is for Stop
 	Ended []automation.Run // that ended, or that were recorded without being run
 	Next  time.Time        // when there is something to do by the clock; zero: never
+
+	Begin []automation.Source // claimed: each is for StartSource
+	Quit  []automation.Source // not wanted any more: each is for StopSource
+
+	sources int // how many there are
+}
+
+// wakeAt notes when there will be something to do; zero: never.
+func (w *Work) wakeAt(at time.Time) {
+	if !at.IsZero() && (w.Next.IsZero() || at.Before(w.Next)) {
+		w.Next = at
+	}
 }
 
 // agent is whose session an automation talks to.

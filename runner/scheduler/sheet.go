@@ -141,15 +141,15 @@ func (s *Scheduler) look(tx *state.Tx, r automation.Run, now time.Time, atWork f
 			return automation.Alive, &carried{run: r, turn: row.Rec}, nil
 		}
 		return automation.Alive, nil, nil
-	case o.ProcessID != "":
-		row, ok, err := state.Processes.Find(tx, o.ProcessID)
+	case o.ProcessID != "" || o.CheckID != "":
+		row, ok, err := state.Processes.Find(tx, o.ProcessID+o.CheckID)
 		switch {
 		case err != nil:
 			return automation.Unclear, nil, err
 		case ok && row.Rec.Live():
 			return automation.Alive, nil, nil
 		case ok:
-			return automation.Alive, &carried{run: r, process: row.Rec}, nil
+			return automation.Alive, &carried{run: r, process: row.Rec, check: o.CheckID != ""}, nil
 		}
 		return s.unbegun(r, now), nil, nil
 	}
@@ -166,7 +166,7 @@ func (s *Scheduler) unbegun(r automation.Run, now time.Time) automation.Life {
 		return automation.Alive // another program that has it in hand
 	case now.Sub(r.StartedAt).Abs() > provable:
 		return automation.Dead
-	case r.Owner.ProcessID != "" && r.Owner.Boot != proc.Boot():
+	case r.Owner.ProcessID+r.Owner.CheckID != "" && r.Owner.Boot != proc.Boot():
 		return automation.Dead
 	}
 	return automation.NotBegun

@@ -27,6 +27,8 @@ func (s *Scheduler) Start(ctx context.Context, r automation.Run) error {
 		return err
 	case !ok:
 		return s.conclude(r, automation.End{Status: automation.Skipped, Code: automation.CodeRemoved, Error: "the automation was removed before it began"})
+	case r.Owner.CheckID != "":
+		return s.check(ctx, a, r)
 	case a.Payload.Kind == automation.PayloadTurn:
 		return s.turn(ctx, a, r)
 	}
@@ -71,13 +73,7 @@ func (s *Scheduler) command(ctx context.Context, a automation.Automation, r auto
 }
 
 // begun tells that the row of a run's process is there.
-func (s *Scheduler) begun(r automation.Run) (ok bool, err error) {
-	err = s.Store.View(func(tx *state.Tx) error {
-		_, ok, err = state.Processes.Find(tx, r.Owner.ProcessID)
-		return err
-	})
-	return ok, err
-}
+func (s *Scheduler) begun(r automation.Run) (ok bool, err error) { return s.known(r.Owner.ProcessID) }
 
 func (s *Scheduler) launch(ctx context.Context, a automation.Automation, r automation.Run) error {
 	ex := s.exec(a, r)
@@ -161,7 +157,7 @@ func (s *Scheduler) Stop(r automation.Run) error {
 func (s *Scheduler) processOf(r automation.Run) (id string, err error) {
 	if r.Owner == nil || r.Owner.TurnID == "" {
 		if r.Owner != nil {
-			id = r.Owner.ProcessID
+			id = r.Owner.ProcessID + r.Owner.CheckID // one of the two
 		}
 		return id, nil
 	}
