@@ -123,7 +123,10 @@ func (s *Scheduler) TurnEnded(tx *state.Tx, t *session.Turn, reply string) error
 	if err != nil || !ok || row.Rec.Owner == nil || row.Rec.Owner.TurnID != t.ID {
 		return err
 	}
-	out := ofTurn(*t, reply)
+	out, err := cancelled(tx, *t, ofTurn(*t, reply))
+	if err != nil {
+		return err
+	}
 	if a, err := automationOf(tx, row.Rec); err != nil || a.Rec.Pacing == nil {
 		out.end.NextCheck = 0
 	}

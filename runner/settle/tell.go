@@ -174,16 +174,23 @@ func tellSession(tx *state.Tx, t task.Task) error {
 
 // tellOfTask is tellSession for a task whose process is not known any more.
 func tellOfTask(tx *state.Tx, t task.Task) error {
+	_, err := TellSession(tx, t, task.ContextKey(t), task.Message(t))
+	return err
+}
+
+// TellSession queues text about a task for the session that owns it, under
+// contextKey, once: false when something is queued or was told under that key,
+// or there is no session.
+func TellSession(tx *state.Tx, t task.Task, contextKey, text string) (bool, error) {
 	if t.OwnerKey == "" {
-		return nil
+		return false, nil
 	}
-	key := task.ContextKey(t)
-	if told, err := state.Events.Mentions(tx, `"contextKey":"`+key+`"`); err != nil || told {
-		return err
+	if told, err := state.Events.Mentions(tx, `"contextKey":"`+contextKey+`"`); err != nil || told {
+		return false, err
 	}
 	e := event.Event{
 		ID: newID(tx.Now()), State: event.Queued, Kind: event.KindTask, SessionKey: t.OwnerKey, Agent: t.AgentID,
-		ContextKey: key, Text: task.Message(t), TaskID: t.ID, CreatedAt: tx.Now(),
+		ContextKey: contextKey, Text: text, TaskID: t.ID, CreatedAt: tx.Now(),
 	}
-	return state.Events.Add(tx, e.ID, e)
+	return true, state.Events.Add(tx, e.ID, e)
 }

@@ -19,15 +19,7 @@ func Lookup(rows []Task, query string) (int, error) {
 	if query == "" {
 		return -1, &process.NotFoundError{Query: query, Hint: lookupHint}
 	}
-	for _, fits := range [...]func(Task) bool{
-		func(t Task) bool { return strings.EqualFold(t.ID, query) },
-		func(t Task) bool { return t.Slug == query },
-	} {
-		if i := newest(rows, fits); i >= 0 {
-			return i, nil
-		}
-	}
-	if i := ByRun(rows, query); i >= 0 {
+	if i := Exact(rows, query); i >= 0 {
 		return i, nil
 	}
 	if i, err := byPrefix(rows, query); i >= 0 || err != nil {
@@ -37,6 +29,23 @@ func Lookup(rows []Task, query string) (int, error) {
 		return i, nil
 	}
 	return -1, &process.NotFoundError{Query: query, Hint: lookupHint}
+}
+
+// Exact is Lookup for what names a task whole: its id, slug or run; -1: none.
+func Exact(rows []Task, query string) int {
+	query = strings.TrimSpace(query)
+	if query == "" {
+		return -1
+	}
+	for _, fits := range [...]func(Task) bool{
+		func(t Task) bool { return strings.EqualFold(t.ID, query) },
+		func(t Task) bool { return t.Slug == query },
+	} {
+		if i := newest(rows, fits); i >= 0 {
+			return i
+		}
+	}
+	return ByRun(rows, query)
 }
 
 const lookupHint = "claw tasks list --all shows what there is"
