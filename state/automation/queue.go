@@ -92,7 +92,11 @@ func (p *planner) start(r *Run, e *entry) {
 	p.running[p.class(r)]++
 	p.changed[r] = true
 	p.started = append(p.started, r)
-	if e != nil && !e.Checks(*r) { // a check that is quiet is no run
+	switch {
+	case e == nil:
+	case e.Checks(*r): // while it is quiet, it is no run
+		r.TriggerRev = e.State.TriggerRev
+	default:
 		e.State.LastRunAt, e.changed = p.now, true
 	}
 }

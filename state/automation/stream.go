@@ -13,7 +13,12 @@ const (
 	StreamTries  = 5                // short ones in a row; then it is given up
 	DefaultBatch = 250 * time.Millisecond
 	DefaultBytes = 16384
-	modeMatch    = "match"
+)
+
+// What of a stream is told: every line, or those that match.
+const (
+	modeLine  = "line"
+	modeMatch = "match"
 )
 
 // StreamEnded is what follows from the end of the command of a stream: it is
@@ -134,8 +139,8 @@ func clean(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\r", ""), "\uFFFD")
 }
 
-// matcher tells the lines that are to be told. The error is an *Error.
-func (s Schedule) matcher() (func(Line) bool, error) {
+// matcher tells the lines that are to be told.
+func (s Schedule) matcher() (func(Line) bool, *Error) {
 	if s.Mode != modeMatch {
 		return func(Line) bool { return true }, nil
 	}

@@ -15,7 +15,8 @@ const (
 // Validate checks what a person wrote. The error is an *Error.
 func Validate(a Automation, now time.Time, zone Zones) error {
 	for _, check := range [...]func(Automation, time.Time, Zones) *Error{
-		checkName, checkSchedule, checkStream, checkPayload, checkTarget, checkDelivery, checkExtras, checkPolicies,
+		checkName, checkSchedule, checkStream, checkWatch, checkPayload, checkBounds, checkTarget, checkDelivery, checkAlert, checkExtras, checkTrigger,
+		checkPolicies,
 	} {
 		if err := check(a, now, zone); err != nil {
 			return err
@@ -45,11 +46,7 @@ func checkSchedule(a Automation, now time.Time, zone Zones) *Error {
 		if strings.TrimSpace(s.Command) == "" {
 			return refuse("on-exit", "", "names no command", "write the command whose end is waited for")
 		}
-	case KindWatch:
-		if s.Dir == "" {
-			return refuse("watch", "", "names no directory", "write --watch DIR")
-		}
-	case KindStream, KindBoot:
+	case KindStream, KindWatch, KindBoot:
 	default:
 		return refuse("schedule", string(s.Kind), "is of no known kind", "write one of --at, --every, --cron, --on-exit, --stream-command and --watch, or @reboot")
 	}
@@ -90,28 +87,6 @@ func checkRecurring(a Automation, now time.Time, zone Zones) *Error {
 	return nil
 }
 
-func checkStream(a Automation, _ time.Time, _ Zones) *Error {
-	s := a.Schedule
-	if s.Kind != KindStream {
-		return nil
-	}
-	switch {
-	case len(s.Argv) == 0 || s.Argv[0] == "":
-		return refuse("stream", "", "has no command", "write --stream-command with a program")
-	case a.Payload.Kind == PayloadCommand:
-		return refuse("stream", "", "cannot start a command", "use a message or an event as payload")
-	case s.Mode != "" && s.Mode != "line" && s.Mode != "match":
-		return refuse("stream mode", s.Mode, "is neither line nor match", "")
-	case (s.Match != "") != (s.Mode == "match"):
-		return refuse("stream match", s.Match, "and mode match belong together", "give both --stream-mode match and --stream-match")
-	case s.BatchMs != 0 && (s.BatchMs < 50 || s.BatchMs > 5000):
-		return refuse("stream batch", itoa64(s.BatchMs), "is not between 50 and 5000 ms", "")
-	case s.MaxBatchBytes != 0 && (s.MaxBatchBytes < 1024 || s.MaxBatchBytes > 65536):
-		return refuse("stream batch size", itoa64(s.MaxBatchBytes), "is not between 1024 and 65536 bytes", "")
-	}
-	return nil
-}
-
 func checkPayload(a Automation, _ time.Time, _ Zones) *Error {
 	switch p := a.Payload; p.Kind {
 	case PayloadEvent:
@@ -128,6 +103,17 @@ func checkPayload(a Automation, _ time.Time, _ Zones) *Error {
 		}
 	default:
 		return refuse("payload", string(p.Kind), "is of no known kind", "write one of --system-event, --message and --command")
+	}
+	return nil
+}
+
+// checkBounds: the limits of a command.
+func checkBounds(a Automation, _ time.Time, _ Zones) *Error {
+	switch p := a.Payload; {
+	case p.NoOutputTimeoutSeconds < 0:
+		return refuse("no-output timeout", itoa(p.NoOutputTimeoutSeconds), "is negative", "leave it out for none")
+	case p.OutputMaxBytes < 0:
+		return refuse("output limit", itoa64(p.OutputMaxBytes), "is negative", "leave it out for the default")
 	}
 	return nil
 }
@@ -162,13 +148,38 @@ func checkDelivery(a Automation, _ time.Time, _ Zones) *Error {
 		return refuse("delivery", d.Mode, "is none of none, announce and webhook", "")
 	case (d.Mode == "announce" || d.Mode == "") && a.SessionTarget == "main":
 		return refuse("delivery", "announce", "is not for events of the main session", "the agent's answer is what is delivered; leave --announce out")
-	case d.Mode == "webhook" && !strings.HasPrefix(d.URL, "http://") && !strings.HasPrefix(d.URL, "https://"):
-		return refuse("webhook", d.URL, "is no http or https address", "")
+	case (d.Mode == "webhook" || d.URL != "") && !isWeb(d.URL):
+		return refuse("webhook", d.URL, "is no http or https address", "write one such as https://example.org/hook")
 	}
 	return nil
 }
 
-func checkExtras(a Automation, now time.Time, zone Zones) *Error {
+// isWeb tells an http or https address with a host.
+func isWeb(url string) bool {
+	rest, ok := cutFold(url, "https://")
+	if !ok {
+		rest, ok = cutFold(url, "http://")
+	}
+	return ok && rest != "" && !strings.ContainsAny(rest[:1], "/?#:@") && !strings.ContainsAny(url, " \t\r\n")
+}
+
+func checkAlert(a Automation, _ time.Time, _ Zones) *Error {
+	f := a.FailureAlert
+	switch {
+	case f == nil:
+	case f.After < 0 || f.CooldownMs < 0:
+		return refuse("failure alert", "", "has a count or a cooldown that is negative", "")
+	case f.Mode != "" && f.Mode != "announce" && f.Mode != "webhook":
+		return refuse("failure alert", f.Mode, "is neither announce nor webhook", "")
+	case f.Mode == "webhook" && !isWeb(f.To):
+		return refuse("failure alert", f.To, "is no http or https address", "with the mode webhook, give the address with --failure-alert-to")
+	case f.Off && (f.After > 0 || f.CooldownMs > 0 || f.Mode+f.Channel+f.To+f.AccountID != "" || f.IncludesSkipped):
+		return refuse("failure alert", "", "is off, and says when to alert as well", "leave one of the two out")
+	}
+	return nil
+}
+
+func checkExtras(a Automation, _ time.Time, _ Zones) *Error {
 	kind := a.Schedule.Kind
 	recurring := kind == KindEvery || kind == KindCron
 	switch {
@@ -178,10 +189,21 @@ func checkExtras(a Automation, now time.Time, zone Zones) *Error {
 		return refuse("pacing", "", "is for every and cron", "leave --pacing-min and --pacing-max out")
 	case a.Pacing != nil && (a.Pacing.MinMs < 0 || a.Pacing.MaxMs < 0 || a.Pacing.MaxMs > 0 && a.Pacing.MaxMs < a.Pacing.MinMs):
 		return refuse("pacing", "", "has its bounds the wrong way round", "")
+	}
+	return nil
+}
+
+// checkTrigger: 3.6, and sources that fire more than once.
+func checkTrigger(a Automation, now time.Time, zone Zones) *Error {
+	kind := a.Schedule.Kind
+	recurring := kind == KindEvery || kind == KindCron
+	switch {
 	case a.Trigger == nil:
 		return nil
-	case !recurring && kind != KindStream:
-		return refuse("trigger", "", "is for every, cron and stream", "")
+	case strings.TrimSpace(a.Trigger.Script) == "":
+		return refuse("trigger", "", "has no script", "write --trigger-script with a shell command, or leave it out")
+	case kind == KindAt || kind == KindOnExit:
+		return refuse("trigger", "", "is not for "+string(kind)+", which runs once", "use every, cron, stream, watch or @reboot")
 	case recurring && shortest(a, now, zone) < minTriggerStep:
 		return refuse("trigger", "", "may be asked every 30 s at most", "take a longer interval")
 	}

@@ -97,7 +97,7 @@ func TestValidate(t *testing.T) {
 		}), "every 30 s"},
 		{"a trigger of at", set(func(a *automation.Automation) {
 			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindAt, At: now}
-		}), "every, cron and stream"},
+		}), "not for at, which runs once"},
 		{"unknown missed", set(func(a *automation.Automation) { a.Missed.Policy = "some" }), "skip, once and all"},
 		{"unknown overlap", set(func(a *automation.Automation) { a.Overlap = "maybe" }), "skip, queue, replace and allow"},
 		{"negative limit", set(func(a *automation.Automation) { a.Missed.Limit = -1 }), "out of range"},

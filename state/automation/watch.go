@@ -1,7 +1,6 @@
 package automation
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,34 +52,13 @@ type Entry struct {
 	Dir     bool // of a directory only the name counts: its time changes with files that are not watched
 }
 
-// Counts tells whether a watch takes notice of a file or a directory of that
-// name. A glob without a slash is about the last part of the name.
-func (s Schedule) Counts(name string, dir bool) bool {
-	if !s.Recursive && strings.Contains(name, "/") {
-		return false
-	}
-	if s.Glob == "" {
-		return true
-	}
-	if dir {
-		return false
-	}
-	if !strings.Contains(s.Glob, "/") {
-		name = path.Base(name)
-	}
-	ok, err := path.Match(s.Glob, name)
-	return ok && err == nil
-}
-
 // Scan is the digest of what there is, in any order; it is never empty.
 func Scan(entries []Entry) string {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	var b []byte
 	for _, e := range entries {
 		b = strconv.AppendQuote(b, e.Name)
-		if e.Dir {
-			b = append(b, '/')
-		} else {
+		if !e.Dir && !e.ModTime.IsZero() {
 			b = strconv.AppendInt(append(b, ' '), e.Size, 10)
 			b = strconv.AppendInt(append(b, ' '), e.ModTime.UnixNano(), 10)
 		}
