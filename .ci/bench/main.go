@@ -91,6 +91,8 @@ var measures = []measure{
 	{"tick", tick},
 	{"backlog", backlog},
 	{"runner", runnerIdle},
+	{"cron", lateness},
+	{"cron-burst", burst},
 }
 
 func main() {
