@@ -236,10 +236,11 @@ func (f *Finished) again(end End, wait time.Duration) {
 }
 
 // autoDisable switches off what has failed ten times in a row, but not for a
-// login that has run out, and never what claw itself keeps.
+// login that has run out, and never what claw itself keeps. What is off already,
+// while several runs went on or by a person, is not told again.
 func (f *Finished) autoDisable(end End) {
 	a := &f.Automation
-	if a.State.ConsecutiveErrors < MaxErrors || end.Category == Auth || a.System {
+	if a.State.ConsecutiveErrors < MaxErrors || !a.Enabled || end.Category == Auth || a.System {
 		return
 	}
 	a.Enabled = false

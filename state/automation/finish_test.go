@@ -20,6 +20,23 @@ func finish(a automation.Automation, end automation.End, change ...func(*automat
 	return automation.Finish(a, run("09:00", automation.Running, change...), end, automation.Retry{}, zone)
 }
 
+// With overlap=allow several runs fail at about the same time: what has switched
+// itself off by the first does not do so again, and what a person has switched
+// off is not said to have switched itself off.
+func TestAutoDisableOnce(t *testing.T) {
+	job := hourly(func(a *automation.Automation) { a.Overlap = automation.OverlapAllow })
+	job.State.ConsecutiveErrors = 9
+	first := finish(job, failed("09:10", automation.Other))
+	second := finish(first.Automation, failed("09:11", automation.Other))
+	if off := second.Automation.State.AutoDisabled; len(first.Notices) != 1 || len(second.Notices) != 0 || off.Errors != 10 || !off.At.Equal(day("09:10")) {
+		t.Errorf("%d and %d notices, %+v", len(first.Notices), len(second.Notices), off)
+	}
+	job.Enabled = false
+	if f := finish(job, failed("09:10", automation.Other)); len(f.Notices) != 0 || f.Automation.State.AutoDisabled != nil {
+		t.Errorf("switched off by a person, and then %+v with %+v", f.Automation.State.AutoDisabled, f.Notices)
+	}
+}
+
 // 2.8, recurring: the ladder, and when it is a retry.
 func TestFinishRecurring(t *testing.T) {
 	daily := func(a *automation.Automation) { a.Schedule.Expr = "0 9 * * *" }
