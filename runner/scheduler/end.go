@@ -276,25 +276,10 @@ func endTask(tx *state.Tx, r automation.Run, at time.Time) error {
 		return err
 	}
 	t := row.Rec
-	t.Status, t.EndedAt, t.LastEventAt, t.Error = taskStatus(r.Status), at, at, r.Error
+	t.Status, t.EndedAt, t.LastEventAt, t.Error = task.OfRun(r.Status), at, at, r.Error
 	t.CleanupAfter = task.CleanupAfter(t)
 	if t.Status == task.Succeeded {
 		t.TerminalOutcome = task.OutcomeSucceeded
 	}
 	return state.Tasks.Put(tx, row.ID, row.Rev, task.Normalise(t))
-}
-
-// taskStatus is the end of a run in the words of the task ledger.
-func taskStatus(s automation.Status) task.Status {
-	switch s {
-	case automation.Succeeded:
-		return task.Succeeded
-	case automation.TimedOut:
-		return task.TimedOut
-	case automation.Cancelled, automation.Replaced, automation.Skipped:
-		return task.Cancelled
-	case automation.Unknown, automation.Interrupted:
-		return task.Lost
-	}
-	return task.Failed
 }

@@ -12,7 +12,6 @@ import (
 	"claw/runner/poke"
 	"claw/runner/settle"
 	"claw/state"
-	"claw/state/automation"
 	"claw/state/process"
 	"claw/state/task"
 )
@@ -118,7 +117,7 @@ func (k *Keeper) lookRun(tx *state.Tx, s *seen) error {
 		s.evidence.Live = true
 	default:
 		r := row.Rec
-		s.evidence.History = &task.End{Status: statusOf(r.Status), At: r.EndedAt, Error: r.Error}
+		s.evidence.History = &task.End{Status: task.OfRun(r.Status), At: r.EndedAt, Error: r.Error}
 	}
 	return nil
 }
@@ -128,21 +127,6 @@ func (k *Keeper) lookRun(tx *state.Tx, s *seen) error {
 func (k *Keeper) unsure(s *seen) (err error) {
 	s.evidence.Unsure, err = state.Held(poke.Lock(k.Store.Dir()))
 	return err
-}
-
-// statusOf is the end of a run in the words of the task ledger.
-func statusOf(s automation.Status) task.Status {
-	switch s {
-	case automation.Succeeded:
-		return task.Succeeded
-	case automation.TimedOut:
-		return task.TimedOut
-	case automation.Cancelled, automation.Replaced, automation.Skipped:
-		return task.Cancelled
-	case automation.Unknown, automation.Interrupted:
-		return task.Lost
-	}
-	return task.Failed
 }
 
 // lookProcess asks the row of the process and its life-line. finished is the
