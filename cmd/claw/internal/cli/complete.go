@@ -7,8 +7,10 @@ import (
 	"claw/cmd/claw/internal/output"
 	"claw/runner/control"
 	"claw/runner/deliver"
+	"claw/runner/tasks"
 	"claw/state/delivery"
 	"claw/state/process"
+	"claw/state/task"
 )
 
 // completeCmd is what a completion script asks: `claw __complete KIND WORDS…`
@@ -68,16 +70,15 @@ func (a *app) candidates(kind, agent string, all bool) ([]candidate, error) {
 		return a.channelCandidates()
 	case argsDelivery, argsUnsent:
 		return a.deliveryCandidates(kind == argsUnsent)
-	case argsProcess, argsRunning, argsEnded, argsTask:
+	case argsTask:
+		return a.taskCandidates()
+	case argsProcess, argsRunning, argsEnded:
 	default:
 		return nil, nil
 	}
-	ctl, err := a.control(agent, all || kind == argsTask)
+	ctl, err := a.control(agent, all)
 	if err != nil {
 		return nil, err
-	}
-	if kind == argsTask {
-		return taskCandidates(ctl)
 	}
 	return processCandidates(ctl, kind)
 }
@@ -100,15 +101,19 @@ func processCandidates(ctl *control.Control, kind string) ([]candidate, error) {
 
 // taskCandidates names tasks by their process, which is what people know; of
 // several with one name the newest is meant.
-func taskCandidates(ctl *control.Control) ([]candidate, error) {
-	list, err := ctl.Tasks(control.TaskFilter{Limit: 50})
+func (a *app) taskCandidates() ([]candidate, error) {
+	k, err := a.keeper()
+	if err != nil {
+		return nil, err
+	}
+	list, err := k.List(tasks.Filter{Limit: 50})
 	if err != nil {
 		return nil, err
 	}
 	var all []candidate
 	seen := map[string]bool{}
 	for _, t := range list.Tasks {
-		name := firstOf(t.Slug, t.ID)
+		name := task.Name(t)
 		if !seen[name] {
 			all = append(all, candidate{name: name, help: oneLine(string(t.Status) + ": " + t.Task)})
 		}

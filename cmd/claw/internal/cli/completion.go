@@ -149,7 +149,7 @@ func argsOf(path string) (kind string, many bool) {
 		return argsRunning, false
 	case "process clear":
 		return argsEnded, false
-	case "tasks show", "tasks log":
+	case "tasks show", "tasks log", "tasks cancel", "tasks notify":
 		return argsTask, false
 	case "sessions show", "sessions new", "sessions rm":
 		return argsSession, false

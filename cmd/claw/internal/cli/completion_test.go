@@ -40,7 +40,7 @@ var places = []struct {
 	{"claw process log --all-agents |", "RUNNING ENDED"},
 	{"claw --state-dir NOWHERE process log |", ""},
 	{"claw --color always process kill |", "RUNNING"},
-	{"claw tasks |", "list show log"},
+	{"claw tasks |", "list show log cancel notify audit maintenance"},
 	{"claw tasks show |", "RUNNING ENDED"},
 	{"claw tasks |--sta", "--status --state-dir"},
 	{"claw process log |--foll", "--follow"},

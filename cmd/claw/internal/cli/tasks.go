@@ -7,22 +7,26 @@ import (
 	"time"
 
 	"claw/cmd/claw/internal/output"
-	"claw/runner/control"
+	"claw/runner/tasks"
 	"claw/state/process"
 	"claw/state/task"
 )
 
-// tasksCmd is `claw tasks`; spec/tasks-recovery.md 1.8.
+// tasksCmd is `claw tasks`; spec/tasks-recovery.md 1.7.
 type tasksCmd struct {
-	List tasksList `cmd:"" default:"withargs" aliases:"ls" help:"Show tasks, newest first."`
-	Show tasksShow `cmd:"" help:"Show everything that is known about one task."`
-	Log  tasksLog  `cmd:"" help:"Show the output of a task, as long as it is kept."`
+	List        tasksList        `cmd:"" default:"withargs" aliases:"ls" help:"Show tasks, newest first."`
+	Show        tasksShow        `cmd:"" help:"Show everything that is known about one task."`
+	Log         tasksLog         `cmd:"" help:"Show the output of a task, as long as it is kept."`
+	Cancel      tasksCancel      `cmd:"" help:"End what carries a task out, and wait for it."`
+	Notify      tasksNotify      `cmd:"" help:"Say when somebody is told about a task."`
+	Audit       tasksAudit       `cmd:"" help:"Find the tasks that need a look, and say what to do."`
+	Maintenance tasksMaintenance `cmd:"" help:"Settle what nobody carries out any more, and remove what is past its time."`
 }
 
 // Help shows examples.
 func (tasksCmd) Help() string {
-	return "A task is the record of a command that was started with claw exec -b or went on in the background. It outlives the process in process list. Without an action, list.\n\n" +
-		examples("claw tasks list --status failed", "claw tasks log tide-orbit")
+	return "A task is the record of a piece of work that goes on beside you: a command that was started with claw exec -b or went on in the background, or a run of an automation. It outlives the process in process list. Without an action, list.\n\n" +
+		examples("claw tasks list --status failed", "claw tasks log tide-orbit", "claw tasks cancel tide-orbit", "claw tasks audit")
 }
 
 type tasksList struct {
@@ -30,7 +34,7 @@ type tasksList struct {
 	Runtime string `help:"Only tasks of this runtime: cli, cron, acp, subagent." placeholder:"RUNTIME"`
 	Limit   int    `help:"At most so many." default:"50" placeholder:"N"`
 	All     bool   `help:"All that are kept, the archive included."`
-	JSON    bool   `name:"json" help:"Print {\"count\", \"tasks\": […]}."`
+	JSON    bool   `name:"json" help:"Print {\"count\", \"total\", \"runtime\", \"status\", \"tasks\": […]}."`
 }
 
 // Help shows examples.
@@ -43,7 +47,7 @@ func (c *tasksList) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	ctl, err := a.control("", true)
+	keeper, err := a.keeper()
 	if err != nil {
 		return err
 	}
@@ -51,7 +55,7 @@ func (c *tasksList) Run(a *app) error {
 	if c.All {
 		limit = 0
 	}
-	list, err := ctl.Tasks(control.TaskFilter{Status: task.Status(c.Status), Runtime: task.Runtime(c.Runtime), Limit: limit, Archived: c.All})
+	list, err := keeper.List(tasks.Filter{Status: task.Status(c.Status), Runtime: task.Runtime(c.Runtime), Limit: limit, Archived: c.All})
 	if err != nil {
 		return err
 	}
@@ -59,16 +63,36 @@ func (c *tasksList) Run(a *app) error {
 		return a.io.JSON(list)
 	}
 	if len(list.Tasks) == 0 {
-		a.io.Note("No tasks. A command started with claw exec -b is one.")
+		a.noTasks(c.Status != "" || c.Runtime != "")
 		return nil
 	}
 	if err := a.io.Table(c.table(a, list.Tasks)); err != nil {
 		return err
 	}
+	if a.io.OutTTY {
+		a.io.Note(pressure(list.Summary))
+	}
 	if list.Count < list.Total {
 		a.io.Note(fmt.Sprintf("the newest %d of %d; --limit and --all show more", list.Count, list.Total))
 	}
 	return nil
+}
+
+func (a *app) noTasks(filtered bool) {
+	if filtered {
+		a.io.Note("No such tasks; claw tasks list --all looks in the archive too.")
+		return
+	}
+	a.io.Note("No tasks. A command started with claw exec -b is one.")
+}
+
+// pressure is what goes on and what did not go well, in one line.
+func pressure(s task.Summary) string {
+	text := fmt.Sprintf("%d queued · %d running · %d failed or lost", s.ByStatus[task.Queued], s.ByStatus[task.Running], s.Failures)
+	if s.Failures > 0 {
+		text += "; claw tasks audit says what needs a look"
+	}
+	return text
 }
 
 func (c *tasksList) check() error {
@@ -87,19 +111,15 @@ func (c *tasksList) check() error {
 
 // table names a task by its process where it has one: that is what people
 // type. A pipe gets the id as well, in front.
-func (c *tasksList) table(a *app, tasks []task.Task) output.Table {
+func (c *tasksList) table(a *app, rows []task.Task) output.Table {
 	t := output.Table{Columns: []output.Column{
 		{Name: "TASK"}, {Name: "STATUS", State: true}, {Name: "STARTED"}, {Name: "TOOK", Right: true}, {Name: "COMMAND", Flex: true}, {Name: "SUMMARY", Flex: true},
 	}}
 	if !a.io.OutTTY {
 		t.Columns = append([]output.Column{{Name: "ID"}}, t.Columns...)
 	}
-	for _, x := range tasks {
-		name := x.Slug
-		if name == "" {
-			name = x.ID
-		}
-		row := []string{name, string(x.Status), a.ago(x.CreatedAt), took(x, a.now()), x.Task, summary(x)}
+	for _, x := range rows {
+		row := []string{task.Name(x), string(x.Status), a.ago(x.CreatedAt), took(x, a.now()), x.Task, summary(x)}
 		if !a.io.OutTTY {
 			row = append([]string{x.ID}, row...)
 		}
@@ -151,13 +171,24 @@ func (c *tasksShow) Run(a *app) error {
 	return a.io.Pairs(taskPairs(t, a.now()))
 }
 
+// keeper looks after the tasks of all agents. It ends nothing: see ender.
+func (a *app) keeper() (*tasks.Keeper, error) {
+	cfg, store, err := a.opened()
+	if err != nil {
+		return nil, err
+	}
+	return &tasks.Keeper{
+		Store: store, Clock: a.clock, Keep: retainOf(cfg).Keep, OnLoss: cfg.Tools.Exec.OnSupervisorLoss, Wake: cfg.Wake.OnExit, Environ: a.environ,
+	}, nil
+}
+
 // task finds one task of any agent.
 func (a *app) task(lookup string) (task.Task, error) {
-	ctl, err := a.control("", true)
+	keeper, err := a.keeper()
 	if err != nil {
 		return task.Task{}, err
 	}
-	return ctl.Task(lookup)
+	return keeper.Find(lookup)
 }
 
 // taskPairs is what a person reads about one task; what is unknown is n/a.
@@ -165,13 +196,16 @@ func taskPairs(t task.Task, now time.Time) [][2]string {
 	pairs := [][2]string{
 		{"task", t.ID},
 		{"process", t.Slug},
-		{"kind", string(t.Runtime) + " " + t.Kind},
+		{"kind", strings.TrimSpace(string(t.Runtime) + " " + t.Kind)},
+		{"source", t.SourceID},
 		{"status", string(t.Status)},
 		{"result", t.TerminalOutcome},
 		{"delivery", string(t.DeliveryStatus)},
 		{"notify", string(t.NotifyPolicy)},
 		{"owner", t.OwnerKey},
+		{"child", t.ChildSessionKey},
 		{"agent", t.AgentID},
+		{"run", t.RunID},
 		{"label", t.Label},
 		{"command", t.Task},
 		{"created", exact(t.CreatedAt)},
