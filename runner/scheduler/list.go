@@ -105,6 +105,7 @@ func (s *Scheduler) entry(tx *state.Tx, a automation.Automation, open []automati
 	if a.Schedule.Kind.Timed() {
 		return e, nil
 	}
+	e.Words = sourceWords(a.Schedule)
 	row, ok, err := state.Sources.Get(tx, a.ID)
 	if ok {
 		e.Source = &row.Rec
