@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"strings"
+	"time"
 
 	"claw/state"
 	"claw/state/automation"
@@ -78,9 +79,9 @@ func (s *Scheduler) carryDeclared(tx *state.Tx, rows []state.Row[automation.Auto
 			return err
 		}
 	}
-	for _, a := range d.Put {
-		if a.ID == "" {
-			a.ID = ulid.New(tx.Now())
+	for i, a := range d.Put {
+		if a.ID == "" { // in the order of the tables
+			a.ID = ulid.New(tx.Now().Add(time.Duration(i) * time.Millisecond))
 		}
 		if err := state.Automations.Put(tx, a.ID, old[a.ID].Rev, a); err != nil {
 			return err

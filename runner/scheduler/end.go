@@ -28,7 +28,7 @@ const codeAgain = 75
 // outcome judges what has carried a run out.
 func (s *Scheduler) outcome(c carried) outcome {
 	if c.turn.ID != "" {
-		return ofTurn(c.turn, c.turn.Reply)
+		return ofTurn(c.turn, c.turn.Reply, c.paced)
 	}
 	if c.check {
 		return s.checkOutcome(c.process)
@@ -40,10 +40,7 @@ func (s *Scheduler) outcome(c carried) outcome {
 	} else {
 		out.text = c.process.Tail
 	}
-	if c.paced {
-		out.end.NextCheck, out.text = nextCheck(out.text)
-	}
-	return out
+	return out.pace(c.paced)
 }
 
 // ofProcess is the end of a command. A process that is lost because the
@@ -98,16 +95,15 @@ func because(how, tail string) string {
 // (spec/heartbeat-automations.md 2.13).
 const failedLine = "AUTOMATION_FAILED"
 
-// ofTurn is the end of a turn.
-func ofTurn(t session.Turn, reply string) outcome {
+// ofTurn is the end of a turn. paced: it may ask for its next check.
+func ofTurn(t session.Turn, reply string, paced bool) outcome {
 	end := automation.End{Status: automation.Failed, At: t.EndedAt, Error: t.Error, Category: automation.Classify(t.Error)}
 	switch t.Status {
 	case session.TurnSucceeded:
 		first, rest, _ := strings.Cut(strings.TrimSpace(reply), "\n")
 		if strings.TrimSpace(first) != failedLine {
-			out := outcome{end: automation.End{Status: automation.Succeeded, At: t.EndedAt}}
-			out.end.NextCheck, out.text = nextCheck(reply)
-			return out.answered(t.Response)
+			out := outcome{end: automation.End{Status: automation.Succeeded, At: t.EndedAt}, text: reply}
+			return out.pace(paced).answered(t.Response, paced)
 		}
 		end.Category = automation.Other // whatever it says, the agent was reached
 		reply = strings.TrimSpace(rest)

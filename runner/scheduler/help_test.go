@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,4 +40,15 @@ func contextFor(t *testing.T) (context.Context, context.CancelFunc) {
 func exists(w *world, name string) bool {
 	_, err := os.Stat(filepath.Join(w.dir, name))
 	return err == nil
+}
+
+// files are those in a folder of the state directory with a text in the name.
+func (w *world) files(folder, with string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(w.Store.Dir(), folder))
+	for _, e := range entries {
+		if strings.Contains(e.Name(), with) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }

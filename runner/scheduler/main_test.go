@@ -61,7 +61,7 @@ func newWorld(t testing.TB) *world {
 // open makes another program over the same directory: nothing is remembered.
 func (w *world) open(store *state.Store) {
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}
-	post := &deliver.Post{Store: store, Clock: w.clock, Default: "inbox", Environ: environ}
+	post := &deliver.Post{Store: store, Clock: w.clock, Default: "inbox", Environ: environ, OnEnd: scheduler.Delivered}
 	turns := &agent.Turns{
 		Store: store, Clock: clock.New(), Agent: func(string) agent.Agent { return w.agent }, Environ: environ, Cwd: w.dir, MaxOutput: 1 << 20,
 	}

@@ -40,13 +40,22 @@ func paceLine(line string) (time.Duration, bool) {
 	return d, ok && d > 0
 }
 
+// pace takes the line of the next check out of an outcome's text, where the run
+// may ask for one.
+func (o outcome) pace(may bool) outcome {
+	if may {
+		o.end.NextCheck, o.text = nextCheck(o.text)
+	}
+	return o
+}
+
 // answered is an outcome with what heartbeat respond said within the turn: its
 // next check, and whether a person is told, and what.
-func (o outcome) answered(r *session.Response) outcome {
+func (o outcome) answered(r *session.Response, paced bool) outcome {
 	if r == nil {
 		return o
 	}
-	if d, ok := heartbeat.ParseEvery(r.NextCheck); ok && d > 0 {
+	if d, ok := heartbeat.ParseEvery(r.NextCheck); ok && d > 0 && paced {
 		o.end.NextCheck = d
 	}
 	switch {

@@ -123,12 +123,13 @@ func (s *Scheduler) TurnEnded(tx *state.Tx, t *session.Turn, reply string) error
 	if err != nil || !ok || row.Rec.Owner == nil || row.Rec.Owner.TurnID != t.ID {
 		return err
 	}
-	out, err := cancelled(tx, *t, ofTurn(*t, reply))
+	a, err := automationOf(tx, row.Rec)
 	if err != nil {
 		return err
 	}
-	if a, err := automationOf(tx, row.Rec); err != nil || a.Rec.Pacing == nil {
-		out.end.NextCheck = 0
+	out, err := cancelled(tx, *t, ofTurn(*t, reply, a.Rec.Pacing != nil))
+	if err != nil {
+		return err
 	}
 	r, err := s.finish(tx, row.Rec, out)
 	t.DeliveryID = r.DeliveryID
