@@ -79,52 +79,78 @@ var classes = [...]struct {
 	}, []string{"400", "404", "413", "422"}},
 }
 
-// httpWords make a message look like one about HTTP.
-var httpWords = [...]string{"http", "status", "api", "response", "returned error", "request", "url", "gateway", "server"}
-
-// httpStatus tells that a message has a number as an HTTP status.
-func httpStatus(t, status string) bool { return standsAlone(t, status) && looksHTTP(t) }
+// httpWords make a message look like one about HTTP; short ones count as words
+// of their own only.
+var httpWords = [...]string{"http", "api", "url", "status", "response", "request", "gateway", "server", "upstream", "error code", "returned error"}
 
 func looksHTTP(t string) bool {
 	for _, word := range httpWords {
-		if strings.Contains(t, word) {
+		if (len(word) > 3 && strings.Contains(t, word)) || standsAlone(t, word) {
 			return true
 		}
 	}
 	return false
 }
 
-// httpServerError tells a bare 5xx in a message that looks like HTTP.
+// httpStatus tells that a message which looks like HTTP has a number as its
+// status.
+func httpStatus(t, status string) bool {
+	return strings.Contains(t, status) && looksHTTP(t) && anyNumber(t, func(n string) bool { return n == status })
+}
+
+// httpServerError tells a 5xx in a message that looks like HTTP.
 func httpServerError(t string) bool {
-	if !looksHTTP(t) {
-		return false
-	}
-	for i := 1; i+3 < len(t); i++ {
-		if t[i] == '5' && digit(t[i+1]) && digit(t[i+2]) && alone(t, i, i+3) {
+	return looksHTTP(t) && anyNumber(t, func(n string) bool { return len(n) == 3 && n[0] == '5' })
+}
+
+// anyNumber asks about every number of t, which has a space at either end, that
+// stands where a status does: after a word such as error, code or HTTP/1.1.
+func anyNumber(t string, is func(number string) bool) bool {
+	for i := 1; i < len(t)-1; i++ {
+		if !digit(t[i]) || inWord(t[i-1]) {
+			continue
+		}
+		to := i
+		for digit(t[to]) {
+			to++
+		}
+		if !inWord(t[to]) && is(t[i:to]) && announces(t[:i]) {
 			return true
 		}
+		i = to - 1
 	}
 	return false
 }
 
-// standsAlone tells that a number is there as a word of its own.
-func standsAlone(t, number string) bool {
+// announces tells that a text ends with a word after which a status is said.
+func announces(before string) bool {
+	before = strings.TrimRight(before, " \t:=\"'([-")
+	from := len(before)
+	for from > 0 && (inWord(before[from-1]) || before[from-1] == '/' || before[from-1] == '.') {
+		from--
+	}
+	word := before[from:]
+	switch word {
+	case "returned", "response", "got", "with", "is", "was":
+		return true
+	}
+	return strings.HasPrefix(word, "http") || strings.HasSuffix(word, "error") || strings.HasSuffix(word, "code") || strings.HasSuffix(word, "status")
+}
+
+// standsAlone tells that a word is there that is part of no longer one.
+func standsAlone(t, word string) bool {
 	for from := 0; ; {
-		i := strings.Index(t[from:], number)
+		i := strings.Index(t[from:], word)
 		if i < 0 {
 			return false
 		}
 		i += from
-		if alone(t, i, i+len(number)) {
+		if !inWord(t[i-1]) && !inWord(t[i+len(word)]) {
 			return true
 		}
 		from = i + 1
 	}
 }
-
-// alone tells that what is at [from, to) of t, which has a space at either end,
-// is part of no longer number or word.
-func alone(t string, from, to int) bool { return !inWord(t[from-1]) && !inWord(t[to]) }
 
 func inWord(c byte) bool {
 	return digit(c) || c >= 'a' && c <= 'z' || c == '_' || c >= 0x80
