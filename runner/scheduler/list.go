@@ -97,15 +97,11 @@ func (s *Scheduler) List() ([]Entry, error) {
 }
 
 func (s *Scheduler) entry(tx *state.Tx, a automation.Automation, open []automation.Run) (Entry, error) {
-	e := Entry{Automation: a, Open: open, Words: "its schedule cannot be computed", Declared: a.Declared != ""}
-	if slots, err := a.Slots(s.Zone); err == nil {
-		e.Words = slots.Words(time.Local)
-	}
+	e := Entry{Automation: a, Open: open, Words: s.Words(a), Declared: a.Declared != ""}
 	e.Next, _ = automation.Upcoming(a, open, tx.Now(), s.Zone)
 	if a.Schedule.Kind.Timed() {
 		return e, nil
 	}
-	e.Words = sourceWords(a.Schedule)
 	row, ok, err := state.Sources.Get(tx, a.ID)
 	if ok {
 		e.Source = &row.Rec

@@ -1,9 +1,24 @@
 package scheduler
 
 import (
+	"time"
+
 	"claw/state/automation"
 	"claw/state/process"
 )
+
+// Words says what makes an automation run: "every weekday at 09:00
+// Europe/Berlin", "when /srv/in changes".
+func (s *Scheduler) Words(a automation.Automation) string {
+	if !a.Schedule.Kind.Timed() {
+		return sourceWords(a.Schedule)
+	}
+	slots, err := a.Slots(s.Zone)
+	if err != nil {
+		return "its schedule cannot be computed"
+	}
+	return slots.Words(time.Local)
+}
 
 // sourceWords say what runs an automation that has no times.
 func sourceWords(s automation.Schedule) string {
