@@ -88,10 +88,11 @@ func Finish(t Task, p process.Process) (Task, error) {
 	t.Error, t.TerminalOutcome = failure(to, p), ""
 	t.TerminalSummary = process.Elide(lastLine(p.Tail), process.CommandWidth)
 	t.DeliveryStatus = told(t, p)
+	t = Normalise(t) // first: a clock that was set back must not shorten what is kept
 	if t.CleanupAfter.IsZero() {
 		t.CleanupAfter = CleanupAfter(t)
 	}
-	return tidy(Normalise(t)), nil
+	return tidy(t), nil
 }
 
 // failure is one sentence, without the advice that is for the caller.

@@ -130,6 +130,17 @@ func TestFinishKeepsTheStrongerFact(t *testing.T) {
 	}
 }
 
+// TestFinishAfterTheClockWentBack: what seems to have ended long before it
+// began is kept as long as any other.
+func TestFinishAfterTheClockWentBack(t *testing.T) {
+	p := ended(job(), process.Observed{Exited: true})
+	p.EndedAt = at(-30 * 86400)
+	got, err := task.Finish(task.FromProcess(job()), p)
+	if err != nil || !got.EndedAt.Equal(at(1)) || !got.CleanupAfter.Equal(at(1+7*86400)) {
+		t.Errorf("ended %v, kept until %v, %v", got.EndedAt, got.CleanupAfter, err)
+	}
+}
+
 func TestTerminalSummaryIsTheLastLine(t *testing.T) {
 	for tail, want := range map[string]string{
 		"": "", " \n\n": "", "one\ntwo\n\n": "two", "10%\r20%\r\n": "20%", "a \t b": "a b",

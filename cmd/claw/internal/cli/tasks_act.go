@@ -14,7 +14,7 @@ type tasksCancel struct {
 // Help shows examples.
 func (tasksCancel) Help() string {
 	return "The command, or the agent of an automation's turn, gets TERM and five seconds later KILL, with all that it started. The task is cancelled when that has ended; if it ended by itself meanwhile, that stands, and this exits 4.\n\n" +
-		examples("claw tasks cancel tide-orbit", "claw tasks list --json --status running | jq -r '.tasks[].taskId' | xargs -n1 claw tasks cancel")
+		examples("claw tasks cancel tide-orbit", "claw tasks cancel 01JE8 --json | jq -r .reason")
 }
 
 // Run ends one task.
