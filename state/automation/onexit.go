@@ -77,8 +77,9 @@ func bounded(text string) string {
 	if len(text) <= maxTail {
 		return text
 	}
+	whole := text[len(text)-maxTail-1] == '\n'
 	text = text[len(text)-maxTail:]
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
+	if i := strings.IndexByte(text, '\n'); i >= 0 && !whole {
 		text = text[i+1:]
 	}
 	for text != "" && !utf8.RuneStart(text[0]) {
