@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"claw/cmd/claw/internal/output"
@@ -10,13 +9,15 @@ import (
 	"claw/runner/scheduler"
 	"claw/state/automation"
 	"claw/state/cron"
-	"claw/state/process"
 )
 
 // automationsCmd is `claw automations`, also `claw cron`;
 // spec/heartbeat-automations.md 2.16.
 type automationsCmd struct {
 	Add     automationsAdd     `cmd:"" aliases:"create" help:"Make an automation: when, and what."`
+	Edit    automationsEdit    `cmd:"" help:"Change one; what is not given stays."`
+	Import  automationsImport  `cmd:"" help:"Take over a crontab, or what export has written; first show what would change."`
+	Export  automationsExport  `cmd:"" help:"Print automations as tables of claw.toml, as JSON or as a crontab."`
 	List    automationsList    `cmd:"" default:"withargs" aliases:"ls" help:"Show automations, when each runs next, and how it went last."`
 	Show    automationsShow    `cmd:"" help:"Show everything that is known about one automation."`
 	Next    automationsNext    `cmd:"" help:"Say a schedule in words and show when it is due."`
@@ -24,6 +25,7 @@ type automationsCmd struct {
 	Runs    automationsRuns    `cmd:"" help:"Show what became of each time, also when it did not run, and why."`
 	Enable  automationsEnable  `cmd:"" help:"Switch one on again; its failures are forgotten."`
 	Disable automationsDisable `cmd:"" help:"Switch one off until it is switched on again."`
+	Status  automationsStatus  `cmd:"" help:"Show whether automations run, and when the next one does."`
 	Rm      automationsRm      `cmd:"" aliases:"remove,delete" help:"Take one away; the records of its runs stay."`
 }
 
@@ -54,6 +56,9 @@ func cronError(command string, err error) error {
 			code = exitUsage
 		}
 		return &failure{code: code, text: command + r.Text, remedy: nonEmpty(r.Hint), err: err}
+	}
+	if typed, ok := fieldError(command, err); ok {
+		return typed
 	}
 	if e, ok := errors.AsType[*automation.Error](err); ok {
 		return &failure{code: exitUsage, text: command + e.Error(), remedy: nonEmpty(e.Remedy()), err: err}
@@ -111,8 +116,22 @@ func (c *automationsList) Run(a *app) error {
 	if err := a.io.Table(automationTable(a, shown)); err != nil {
 		return err
 	}
+	a.brokenTables()
 	a.nobodyRuns(s)
 	return nil
+}
+
+// brokenTables says which [[automation]] tables count for nothing.
+func (a *app) brokenTables() {
+	cfg, err := a.config()
+	if err != nil {
+		return
+	}
+	for _, t := range cfg.Declared(a.now(), scheduler.Zones()) {
+		if t.Problem != nil {
+			a.io.Say(t.Problem.Error(), nonEmpty(t.Problem.Hint)...)
+		}
+	}
 }
 
 func emptyList(off int) string {
@@ -134,7 +153,7 @@ func automationTable(a *app, rows []scheduler.Entry) output.Table {
 		if e.Next.IsZero() {
 			next = "-"
 		}
-		row := []string{e.Name, a.briefly(e), next, firstOf(a.ago(e.State.LastRunAt), "-"), automationOutcome(e, a.now())}
+		row := []string{e.Name, a.scheduleWords(e), next, firstOf(a.ago(e.State.LastRunAt), "-"), automationOutcome(e, a.now())}
 		if !a.io.OutTTY {
 			row = append([]string{e.ID}, row...)
 		}
@@ -143,8 +162,8 @@ func automationTable(a *app, rows []scheduler.Entry) output.Table {
 	return t
 }
 
-// briefly is a schedule for a narrow column; in a pipe it is whole.
-func (a *app) briefly(e scheduler.Entry) string {
+// scheduleWords is a schedule for a narrow column; in a pipe it is whole.
+func (a *app) scheduleWords(e scheduler.Entry) string {
 	if e.Schedule.Kind != automation.KindCron || !a.io.OutTTY {
 		return e.Words
 	}
@@ -154,134 +173,4 @@ func (a *app) briefly(e scheduler.Entry) string {
 		return e.Words
 	}
 	return cron.Brief(parsed, loc)
-}
-
-// automationOutcome is how an automation stands, and what can be done about it.
-func automationOutcome(e scheduler.Entry, now time.Time) string {
-	st := e.State
-	for _, r := range e.Open {
-		if r.Status == automation.Running {
-			return "running for " + process.HumanDuration(max(0, now.Sub(r.StartedAt)))
-		}
-	}
-	switch {
-	case st.AutoDisabled != nil && st.AutoDisabled.Reason == automation.ReasonSchedule:
-		return "disabled: its schedule cannot be computed · claw cron enable " + e.Name
-	case st.AutoDisabled != nil:
-		return "disabled after " + counted(st.AutoDisabled.Errors, "failure") + " · claw cron enable " + e.Name
-	}
-	words := lastWords(st)
-	for _, r := range e.Open {
-		words = joinDots(words, "waits: "+firstOf(r.Why, "for its turn"))
-	}
-	if !e.Enabled {
-		words = joinDots("disabled", words)
-	} else if st.ScheduleError != "" {
-		words = joinDots(words, st.ScheduleError)
-	}
-	return words
-}
-
-func joinDots(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + " · " + b
-}
-
-// lastWords is how the last run ended: "succeeded in 2s", "failed (exit 2)".
-func lastWords(st automation.State) string {
-	if st.LastStatus == "" {
-		return ""
-	}
-	words := strings.ReplaceAll(string(st.LastStatus), "_", " ")
-	if st.LastStatus == automation.Succeeded {
-		return words + " in " + process.HumanDuration(time.Duration(st.LastDurationMs)*time.Millisecond)
-	}
-	if how, _, _ := strings.Cut(st.LastError, ":"); how != "" {
-		words += " (" + how + ")"
-	}
-	return words
-}
-
-type automationsShow struct {
-	Name string `arg:"" help:"Its name or id." placeholder:"NAME"`
-	JSON bool   `name:"json" help:"Print one JSON object."`
-}
-
-// Help shows examples.
-func (automationsShow) Help() string {
-	return examples("claw cron show backup", "claw cron show backup --json | jq .state")
-}
-
-// Run shows one automation.
-func (c *automationsShow) Run(a *app) error {
-	s, err := a.cron()
-	if err != nil {
-		return err
-	}
-	e, err := s.Find(c.Name)
-	if err != nil {
-		return cronError("show", err)
-	}
-	if c.JSON {
-		return a.io.JSON(e)
-	}
-	return a.io.Pairs(automationPairs(a, e))
-}
-
-func automationPairs(a *app, e scheduler.Entry) [][2]string {
-	next := "nothing will come"
-	if !e.Next.IsZero() {
-		next = exact(e.Next)
-	}
-	state := "on"
-	if !e.Enabled {
-		state = "off"
-	}
-	pairs := [][2]string{
-		{"id", e.ID},
-		{"name", e.Name},
-		{"state", state},
-		{"schedule", e.Words},
-		{"expression", e.Schedule.Expr},
-		{"does", payloadWords(e.Payload)},
-		{"directory", e.Payload.Cwd},
-		{"session", e.SessionTarget},
-		{"delivery", deliveryWords(e.Delivery)},
-		{"missed", string(e.MissedPolicy())},
-		{"overlap", firstOf(string(e.Overlap), string(automation.OverlapSkip))},
-		{"next", next},
-		{"last", exact(e.State.LastRunAt)},
-		{"outcome", automationOutcome(e, a.now())},
-		{"error", e.State.LastError},
-		{"made by", e.Owner},
-	}
-	kept := pairs[:0]
-	for _, p := range pairs {
-		if p[1] != "" {
-			kept = append(kept, p)
-		}
-	}
-	return kept
-}
-
-func payloadWords(p automation.Payload) string {
-	switch p.Kind {
-	case automation.PayloadCommand:
-		return process.QuoteArgv(p.Argv)
-	case automation.PayloadTurn:
-		return "asks the agent: " + p.Message
-	}
-	return "tells the agent: " + p.Text
-}
-
-func deliveryWords(d *automation.Delivery) string {
-	switch {
-	case d == nil || d.Mode == "none":
-		return "none"
-	case d.To != "":
-		return d.Mode + " to " + d.Channel + ":" + d.To
-	}
-	return joinNonEmpty(d.Mode+" to", firstOf(d.Channel, "where it was last spoken, else the default channel"))
 }

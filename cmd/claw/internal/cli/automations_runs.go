@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type automationsRuns struct {
 	Name   string `arg:"" optional:"" help:"Its name or id; default all." placeholder:"NAME"`
 	Status string `help:"Only runs in this status: queued, running, succeeded, failed, timed_out, cancelled, interrupted, unknown, skipped, missed, replaced." enum:",queued,running,succeeded,failed,timed_out,cancelled,interrupted,unknown,skipped,missed,replaced" default:"" placeholder:"STATUS"`
+	RunID  string `name:"run-id" help:"Only the run with this id." placeholder:"ID"`
 	Limit  int    `help:"At most so many, the newest (default 20); 0 all that are kept." default:"20" placeholder:"N"`
 	JSON   bool   `name:"json" help:"Print {\"runs\": [{\"id\", \"automationId\", \"slot\", \"status\", \"why\", \"error\", …}]}."`
 }
@@ -41,6 +43,12 @@ func (c *automationsRuns) Run(a *app) error {
 	runs, err := s.Runs(f)
 	if err != nil {
 		return err
+	}
+	if c.RunID != "" {
+		runs = slices.DeleteFunc(runs, func(r automation.Run) bool { return r.ID != c.RunID })
+		if len(runs) == 0 {
+			return &failure{code: exitNotFound, text: fmt.Sprintf("automations runs: there is no run %q", c.RunID), remedy: []string{"claw cron runs --json | jq -r '.runs[].id'"}}
+		}
 	}
 	total := len(runs)
 	if c.Limit > 0 {
@@ -104,7 +112,7 @@ func (a *app) slotWords(r automation.Run) string {
 	}
 	words := a.dayWords(at)
 	switch {
-	case r.Slot.IsZero() && a.io.OutTTY:
+	case r.Slot.IsZero() && r.Manual && a.io.OutTTY:
 		words += " by hand"
 	case !r.Through.IsZero():
 		words += " - " + a.dayWords(r.Through)
@@ -150,19 +158,27 @@ func runWhy(r automation.Run) string {
 	if r.Why != "" && r.Why != r.Error && r.Status != automation.Succeeded {
 		words = append(words, r.Why)
 	}
+	if r.Delivery == automation.NotDelivered || r.Delivery == automation.DeliveryLost {
+		told := "message " + strings.ReplaceAll(string(r.Delivery), "-", " ")
+		if r.DeliveryError != "" {
+			told += ": " + process.Collapse(output.Safe(r.DeliveryError))
+		}
+		words = append(words, told)
+	}
 	return strings.Join(words, "; ")
 }
 
 type automationsRun struct {
 	Name    string  `arg:"" help:"Its name or id." placeholder:"NAME"`
-	Wait    bool    `help:"Wait for its end; exit 0 only if it succeeded."`
+	Due     bool    `help:"Only if a time has come at which it was due."`
+	Wait    bool    `help:"Wait for its end, and for that of its message; exit 0 only if both are well."`
 	Timeout float64 `help:"With --wait, for at most so many seconds (default 600)." default:"600" placeholder:"SEC"`
-	JSON    bool    `name:"json" help:"Print the run as one JSON object."`
+	JSON    bool    `name:"json" help:"Print {\"ok\", \"enqueued\", \"runId\", \"run\"}, or {\"ok\", \"ran\": false, \"reason\": \"already-running\" or \"not-due\"}."`
 }
 
 // Help shows examples.
 func (automationsRun) Help() string {
-	return "It prints the id of the run. A run by hand takes no slot and shifts no cadence; it runs also when the automation is off. While another one goes on it is refused.\n\n" +
+	return "It prints the id of the run. A run by hand takes no slot and shifts no cadence; it runs also when the automation is off. While another one goes on it is refused; with --due, when it is not due, nothing is done and nothing printed.\n\n" +
 		examples("claw cron run backup", "claw cron run backup --wait && echo done")
 }
 
@@ -172,12 +188,12 @@ func (c *automationsRun) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r, why, err := s.Run(a.ctx, c.Name, scheduler.RunOptions{})
+	r, why, err := s.Run(a.ctx, c.Name, scheduler.RunOptions{Due: c.Due})
 	if err != nil {
 		return cronError("run", err)
 	}
 	if why != "" {
-		return &failure{code: exitRefused, text: "automations run: " + r.Name + " has a run that has not ended", remedy: []string{"claw cron runs " + r.Name}}
+		return c.notRun(a, r, why)
 	}
 	if err := poke.Act(s.Store.Dir(), poke.Auto, a.environ); err != nil {
 		return err
@@ -189,7 +205,7 @@ func (c *automationsRun) Run(a *app) error {
 		}
 	}
 	if c.JSON {
-		err = a.io.JSON(r)
+		err = a.io.JSON(map[string]any{"ok": true, "enqueued": true, "runId": r.ID, "run": r})
 	} else {
 		_, err = fmt.Fprintln(a.io.Out, r.ID)
 	}
@@ -197,6 +213,26 @@ func (c *automationsRun) Run(a *app) error {
 		return err
 	}
 	return runVerdict(r, ended)
+}
+
+// notRun says why nothing was queued (2.12).
+func (c *automationsRun) notRun(a *app, r automation.Run, why automation.Code) error {
+	if c.JSON {
+		if err := a.io.JSON(map[string]any{"ok": true, "ran": false, "reason": why}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case why == scheduler.NotDue:
+		if !c.JSON {
+			a.io.Note(firstOf(r.Name, c.Name) + " is not due")
+		}
+		return nil
+	case c.JSON:
+		return silent(exitRefused)
+	}
+	name := firstOf(r.Name, c.Name)
+	return &failure{code: exitRefused, text: "automations run: " + name + " has a run that has not ended", remedy: []string{"look at it: claw cron runs " + name}}
 }
 
 // again is how often whoever works is told anew while one waits: a command's
@@ -210,7 +246,7 @@ func (c *automationsRun) wait(a *app, s *scheduler.Scheduler, r automation.Run) 
 		switch {
 		case err != nil:
 			return r, false, err
-		case ok && !now.Status.Open():
+		case ok && now.Completion() != "":
 			return now, true, nil
 		case a.clock.Elapsed() >= until:
 			return now, false, nil
@@ -230,9 +266,11 @@ func (c *automationsRun) wait(a *app, s *scheduler.Scheduler, r automation.Run) 
 func runVerdict(r automation.Run, ended bool) error {
 	look := "claw cron runs " + r.Name
 	switch {
+	case !ended && !r.Status.Open():
+		return &failure{code: exitRunning, text: "automations run: " + r.Name + " has ended; its message has not been sent yet", remedy: []string{"claw deliveries list"}}
 	case !ended:
 		return &failure{code: exitRunning, text: "automations run: " + r.Name + " has not ended", remedy: []string{look}}
-	case r.Status != automation.Succeeded:
+	case r.Completion() != automation.CompletionSucceeded:
 		return &failure{code: exitFailed, text: "automations run: " + r.Name + " " + strings.ReplaceAll(string(r.Status), "_", " ") + ": " + runWhy(r), remedy: []string{look}}
 	}
 	return nil

@@ -85,9 +85,11 @@ func exitsOf(path string) []codeDoc {
 	case "runner stop":
 		return []codeDoc{{"0", "it has ended"}, {"2", usage}, {"3", "none was at work"}, {"4", "not in time, but it has been told"}}
 	case "automations run":
-		return []codeDoc{{"0", "it is started; with --wait, it succeeded"}, {"1", "it did not succeed"}, {"2", usage}, {"3", "not found"}, {"4", "a run goes on already"}, {"5", state}, {"75", "not ended in time"}}
+		return []codeDoc{{"0", "it is started, or not due; with --wait, it succeeded"}, {"1", "it did not succeed, or its message did not arrive"}, {"2", usage}, {"3", "not found"}, {"4", "a run goes on already, or refused"}, {"5", state}, {"75", "not ended in time"}}
 	case "tasks cancel":
 		return []codeDoc{{"0", "it has ended for it"}, {"2", usage}, {"3", "not found"}, {"4", "it has ended otherwise, or nothing can end it"}, {"5", state}, {"75", "told to end, and not ended in time"}, {"128+n", "signal n"}}
+	case "automations import":
+		return []codeDoc{{"0", "done, or nothing to do"}, {"1", "some of it cannot be imported"}, {"2", usage}, {"3", "there is no such file, or no crontab"}, {"4", "refused"}, {"5", state}}
 	case "channels test":
 		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", "usage"}, {"3", "no such channel"}, {"5", state}}
 	case "deliveries retry":

@@ -37,6 +37,7 @@ func commands() []command {
 		{name: "inbox", group: groupTold, help: "Read the messages that came to you.", make: func() any { return &inboxCmd{} }},
 		{name: "deliveries", group: groupTold, help: "Look at what was sent to a person, and at what could not be.", make: func() any { return &deliveriesCmd{} }},
 		{name: "channels", group: groupTold, help: "Look at the ways to reach a person, and try them.", make: func() any { return &channelsCmd{} }},
+		{name: "status", group: groupLedger, help: "Show how everything stands, a line for each part.", make: func() any { return &statusCmd{} }},
 		{name: "tasks", group: groupLedger, help: "Look at the ledger of tasks.", make: func() any { return &tasksCmd{} }},
 		{name: "event", group: groupLedger, help: "Look at what sessions are to be told, and tell them something.", make: func() any { return &eventCmd{} }},
 		{name: "doctor", group: groupLedger, help: "Check the state directory and this machine, and say what to do.", make: func() any { return &doctorCmd{} }},

@@ -153,8 +153,12 @@ func argsOf(path string) (kind string, many bool) {
 		return argsTask, false
 	case "sessions show", "sessions new", "sessions rm":
 		return argsSession, false
-	case "automations show", "automations next", "automations run", "automations runs", "automations enable", "automations disable", "automations rm":
+	case "automations show", "automations next", "automations run", "automations runs", "automations enable", "automations disable", "automations rm", "automations edit":
 		return argsAutomation, false
+	case "automations export":
+		return argsAutomation, true
+	case "automations import":
+		return valueFile, false
 	case "channels test":
 		return argsChannel, false
 	case "deliveries show":

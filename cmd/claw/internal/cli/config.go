@@ -7,6 +7,7 @@ import (
 
 	"claw/cmd/claw/internal/config"
 	"claw/prompts"
+	"claw/runner/scheduler"
 	"claw/state/process"
 )
 
@@ -76,6 +77,9 @@ func (configCheck) Help() string {
 // Run checks the file and the prompts; every problem is listed.
 func (c *configCheck) Run(a *app) error {
 	cfg, err := a.config()
+	if err == nil {
+		err = cfg.CheckDeclared(a.now(), scheduler.Zones())
+	}
 	set, pathErr := a.prompts()
 	if err == nil {
 		err = pathErr

@@ -47,7 +47,10 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 		Agents:   cfg.AgentNames(), ConfigDir: places.ConfigDir, Environ: environ,
 		CronEnabled: cfg.Cron.Enabled, Seed: machineSeed(a.getenv("HOME"), cwd),
 	}
-	cron := a.scheduler(cfg, store, post)
+	cron, err := a.scheduler(cfg, store, post)
+	if err != nil {
+		return nil, err
+	}
 	cron.Turns, cron.Cwd = turns, homeOr(a.getenv("HOME"), cwd)
 	turns.OnEnd = func(tx *state.Tx, t *session.Turn, reply string) error {
 		if t.RunID != "" {
@@ -61,12 +64,20 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 }
 
 // scheduler is what looks after automations; without Turns it starts no agent.
-func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Post) *scheduler.Scheduler {
-	return &scheduler.Scheduler{
-		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled, MaxTurns: int(cfg.Cron.MaxConcurrentRuns),
-		Agents: cfg.AgentNames(), Zone: scheduler.Zones(), Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
-		MaxOutput: cfg.Tools.Exec.MaxOutput, Retain: retainOf(cfg), OnLoss: cfg.Tools.Exec.OnSupervisorLoss, WakeOnExit: cfg.Wake.OnExit,
+func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Post) (*scheduler.Scheduler, error) {
+	actor, err := a.actor(store)
+	if err != nil {
+		return nil, err
 	}
+	zones := scheduler.Zones()
+	return &scheduler.Scheduler{
+		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled,
+		MaxTurns: int(cfg.Cron.MaxConcurrentRuns), MaxCommands: int(cfg.Cron.MaxConcurrentCommands),
+		SkipMissed: cfg.Cron.SkipMissedJobs, Retry: retryOf(cfg), Alerts: alertsOf(cfg),
+		Declared: declaredOf(cfg, a.now(), zones), Actor: actor, Session: a.env("SESSION"),
+		Agents: cfg.AgentNames(), Zone: zones, Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
+		MaxOutput: cfg.Tools.Exec.MaxOutput, Retain: retainOf(cfg), OnLoss: cfg.Tools.Exec.OnSupervisorLoss, WakeOnExit: cfg.Wake.OnExit,
+	}, nil
 }
 
 // homeOr is where commands run that say no directory: as with cron, at home.

@@ -78,9 +78,21 @@ func (e *FieldError) Unwrap() error { return e.Err }
 // Remedy is the hint.
 func (e *FieldError) Remedy() string { return e.Hint }
 
-// Build makes an automation of what is written, and checks it. What is not
-// written is left to automation.New. The error is a *FieldError.
+// Build is Make, and automation.Validate. The error is a *FieldError.
 func (a Automation) Build(now time.Time, zone automation.Zones) (automation.Automation, error) {
+	out, err := a.Make(now, zone)
+	if err != nil {
+		return out, err
+	}
+	if err := automation.Validate(out, now, zone); err != nil {
+		return out, a.located(err)
+	}
+	return out, nil
+}
+
+// Make makes an automation of what is written. What is not written is left to
+// automation.New. The error is a *FieldError.
+func (a Automation) Make(now time.Time, zone automation.Zones) (automation.Automation, error) {
 	out := automation.Automation{
 		DeclarationKey: a.Key, Name: a.Name, DisplayName: a.DisplayName, Description: a.Description,
 		AgentID: a.Agent, Enabled: a.Enabled,
@@ -93,9 +105,6 @@ func (a Automation) Build(now time.Time, zone automation.Zones) (automation.Auto
 		if err := step(&out, now, zone); err != nil {
 			return out, a.located(err)
 		}
-	}
-	if err := automation.Validate(out, now, zone); err != nil {
-		return out, a.located(err)
 	}
 	return out, nil
 }

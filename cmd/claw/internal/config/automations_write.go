@@ -246,8 +246,9 @@ func writeJSON(w io.Writer, all []Automation) error {
 
 // Difference is one key by which two automations differ.
 type Difference struct {
-	Key      string `json:"key"`
-	Old, New string // as claw.toml has them; empty: not written. Of an environment the names only
+	Key string `json:"key"`
+	Old string `json:"old"` // as claw.toml has it; empty: not written. Of an environment the names only
+	New string `json:"new"`
 }
 
 // Differences are the keys by which they differ, in the order of the manual.

@@ -1,0 +1,72 @@
+package cli
+
+import "claw/runner/scheduler"
+
+type automationsStatus struct {
+	JSON bool `name:"json" help:"Print {\"enabled\", \"storePath\", \"jobs\", \"nextWakeAtMs\", \"on\", \"off\", \"autoDisabled\", \"running\"}."`
+}
+
+// Help shows examples.
+func (automationsStatus) Help() string {
+	return examples("claw cron status", "claw cron status --json | jq .nextWakeAtMs")
+}
+
+// Run prints the status.
+func (c *automationsStatus) Run(a *app) error {
+	s, err := a.cron()
+	if err != nil {
+		return err
+	}
+	st, err := s.Status()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.io.JSON(statusJSON(st))
+	}
+	state, next := "on", "nothing will come"
+	if !st.Enabled {
+		state, next = "off: cron.enabled is false, nothing runs by the clock", "-"
+	}
+	if !st.Next.IsZero() {
+		next = moment(st.Next, a.now())
+	}
+	if err := a.io.Pairs([][2]string{{"state", state}, {"automations", jobWords(st)}, {"next", next}, {"kept in", st.StorePath}}); err != nil {
+		return err
+	}
+	a.brokenTables()
+	if st.On > 0 {
+		a.nobodyRuns(s)
+	}
+	return nil
+}
+
+// statusJSON is spec/heartbeat-automations.md 2.16, and some more.
+func statusJSON(st scheduler.Status) map[string]any {
+	var next any
+	if !st.Next.IsZero() {
+		next = st.Next.UnixMilli()
+	}
+	return map[string]any{
+		"enabled": st.Enabled, "storePath": st.StorePath, "jobs": st.Jobs, "nextWakeAtMs": next,
+		"on": st.On, "off": st.Off, "autoDisabled": st.AutoDisabled, "running": st.Running,
+	}
+}
+
+// jobWords counts automations: "3 on · 1 off · 1 disabled after failures".
+func jobWords(st scheduler.Status) string {
+	if st.Jobs == 0 {
+		return "none"
+	}
+	words := itoa(st.On) + " on"
+	if off := st.Off - st.AutoDisabled; off > 0 {
+		words = joinDots(words, itoa(off)+" off")
+	}
+	if st.AutoDisabled > 0 {
+		words = joinDots(words, itoa(st.AutoDisabled)+" disabled by claw")
+	}
+	if st.Running > 0 {
+		words = joinDots(words, itoa(st.Running)+" running")
+	}
+	return words
+}
