@@ -112,7 +112,8 @@ func Batch(lines []Line, s Schedule) (text string, batches, told int) {
 		if full {
 			continue
 		}
-		if full = !appendLine(&b, line, s.maxBytes()); !full || b.Len() > 0 {
+		had := b.Len()
+		if full = !appendLine(&b, line, s.maxBytes()); b.Len() > had {
 			told++
 		}
 	}
