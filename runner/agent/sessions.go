@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -130,6 +132,35 @@ func (r *Turns) Remove(ctx context.Context, key string) (archive string, err err
 		archive, err = r.putAside(key, session.ArchiveDeleted)
 	}
 	return archive, err
+}
+
+// Forget takes a session and its transcript away for good, if it is not in use
+// and useless says so of it as it is then. Its turns stay in their ledger.
+func (r *Turns) Forget(ctx context.Context, key string, useless func(session.Session) bool) error {
+	leave, err := r.take(ctx, key, 0, nil)
+	if _, busy := errors.AsType[*BusyError](err); busy {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer leave()
+	gone := false
+	err = r.Store.Update(ctx, func(tx *state.Tx) error {
+		row, ok, err := state.Sessions.Get(tx, key)
+		if gone = err == nil && ok && row.Rec.Status != session.Running && useless(row.Rec); !gone {
+			return err
+		}
+		return state.Sessions.Delete(tx, key, row.Rev)
+	})
+	if err != nil || !gone {
+		return err
+	}
+	err = r.Store.FS().Remove(file(r.Store, key, transcriptExt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Now is the turn that runs in a session, or that waits to be settled; false

@@ -234,3 +234,42 @@ func TestInputOfATurn(t *testing.T) {
 		t.Errorf("turns %+v", turns)
 	}
 }
+
+// The session of an automation that is gone goes after cron.sessionRetention,
+// with its transcript; that of one that is there stays.
+func TestSessionRetention(t *testing.T) {
+	w := newWorld(t)
+	w.SessionRetention = 24 * time.Hour
+	a := w.asks("cat > /dev/null; echo hi", nil)
+	w.add("other", "1h", nil)
+	w.clock.Advance(time.Minute)
+	w.pass()
+	exists := func() bool {
+		return len(all(w, state.Sessions)) == 1 && len(w.files("sessions", ".jsonl")) == 1
+	}
+	ended := all(w, state.Sessions)[0].EndedAt
+	w.clock.Advance(ended.Sub(w.clock.Now()) + 25*time.Hour)
+	w.settle()
+	if !exists() {
+		t.Error("the session of an automation that is there has gone")
+	}
+	if _, err := w.Remove(t.Context(), a.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all(w, state.Sessions) {
+		ended = s.EndedAt
+	}
+	w.clock.Advance(ended.Sub(w.clock.Now()) + 23*time.Hour)
+	w.settle()
+	if !exists() {
+		t.Error("it has gone too early")
+	}
+	w.clock.Advance(2 * time.Hour)
+	w.settle()
+	if exists() || len(w.files("sessions", ".jsonl")) != 0 {
+		t.Error("it is still there")
+	}
+	if len(w.turns()) == 0 {
+		t.Error("its turns have gone too")
+	}
+}

@@ -131,10 +131,13 @@ func byKey(tx *state.Tx, key string) (state.Row[automation.Automation], error) {
 	return state.Row[automation.Automation]{}, err
 }
 
-// nameFree refuses a name that another automation has.
+// nameFree refuses a name, and a declaration key, that another automation has.
 func nameFree(tx *state.Tx, a automation.Automation) error {
 	rows, err := state.Automations.All(tx)
 	for _, row := range rows {
+		if row.ID != a.ID && a.DeclarationKey != "" && row.Rec.DeclarationKey == a.DeclarationKey {
+			return &Refused{Text: "the declaration key " + a.DeclarationKey + " is that of " + row.Rec.Name, Hint: "give another --declaration-key"}
+		}
 		if row.ID != a.ID && strings.EqualFold(row.Rec.Name, a.Name) {
 			return &Refused{Text: "there is an automation called " + row.Rec.Name + " already", Hint: "give another --name, or change that one: claw cron edit " + row.Rec.Name}
 		}

@@ -61,6 +61,7 @@ func (s *Scheduler) passRuns(ctx context.Context, atWork func(runID string) bool
 	})
 	if err == nil {
 		failpoint.Hit("run-claimed")
+		err = s.reap(ctx)
 	}
 	return w, err
 }

@@ -75,9 +75,13 @@ func (s *Scheduler) report(tx *state.Tx, a automation.Automation, r automation.R
 	case id == "":
 		id = alert
 	}
-	if r.DeliveryID = id; id == "" {
+	switch r.DeliveryID = id; {
+	case id != "":
+	case r.Status == automation.Succeeded || r.Status == automation.Failed || r.Status == automation.TimedOut:
 		a, r, done = automation.Receipt(a, r, automation.NotRequested, why)
 		return a, r, done, nil
+	default:
+		return a, r, false, nil // there is no message about what did not run
 	}
 	return s.late(tx, a, r)
 }

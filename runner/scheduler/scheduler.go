@@ -30,10 +30,13 @@ type Scheduler struct {
 	Alerts      *automation.AlertRule   // cron.failureAlert; nil: nothing is configured
 	Declared    []automation.Automation // the tables of claw.toml, valid, each with its DeclarationKey
 	Actor       automation.Actor        // who makes and changes automations
-	Session     string                  // key of the session of whoever asks, inside a turn; what "current" means
-	Agents      []string                // configured; the first is asked where none is named and there is no main
-	Zone        automation.Zones
-	Boot        time.Time // when the machine came up; zero: the system is asked
+	// SessionRetention is cron.sessionRetention: how long the session of an
+	// automation that is gone is kept; 0: for ever.
+	SessionRetention time.Duration
+	Session          string   // key of the session of whoever asks, inside a turn; what "current" means
+	Agents           []string // configured; the first is asked where none is named and there is no main
+	Zone             automation.Zones
+	Boot             time.Time // when the machine came up; zero: the system is asked
 	// Eyes is what is known of files and of the output of streams while the
 	// program lives; nil: it looks anew.
 	Eyes *source.Set
@@ -51,6 +54,7 @@ type Scheduler struct {
 	makeGate sync.Once
 	sum      string // of Declared
 	sumOnce  sync.Once
+	reaped   time.Time // when reap last looked
 }
 
 // starters is how many commands are started at once: forking is the machine's
