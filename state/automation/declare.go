@@ -74,23 +74,23 @@ type DeclareError struct {
 // A table never removes itself: a one-shot that has run stays, switched off, or
 // it would be made anew.
 func Declare(existing, wanted []Automation, now time.Time, zone Zones) Declared {
-	var out Declared
-	names := map[string]string{} // in lower case: by whom they are taken
-	for _, a := range existing {
-		if a.Owner != OwnerConfig {
-			names[strings.ToLower(a.Name)] = a.Name
-		}
-	}
+	tables := make([]declared, 0, len(wanted))
 	keys := map[string]bool{}
 	for _, table := range wanted {
-		a := keyed(table)
-		if keys[a.DeclarationKey] {
-			out.refuse(a, refuse("automation", a.DeclarationKey, "is declared twice in claw.toml", "give one of the tables another key or name"))
-			continue
+		d := declared{table: keyed(table)}
+		if key := d.table.DeclarationKey; keys[key] {
+			d.err = refuse("automation", key, "is declared twice in claw.toml", "give one of the tables another key or name")
+		} else {
+			keys[key] = true
+			d.old = byKey(existing, key)
+			d.next, d.runs, d.change, d.err = declare(d.old, d.table, now, zone)
 		}
-		keys[a.DeclarationKey] = true
-		out.table(byKey(existing, a.DeclarationKey), a, names, now, zone)
+		tables = append(tables, d)
 	}
+	for more := true; more; {
+		more = giveNames(existing, tables)
+	}
+	out := outcome(tables)
 	for _, a := range existing {
 		if a.Owner == OwnerConfig && !keys[a.DeclarationKey] {
 			out.Remove = append(out.Remove, a.ID)
@@ -99,27 +99,66 @@ func Declare(existing, wanted []Automation, now time.Time, zone Zones) Declared 
 	return out
 }
 
-// table converges one table, whose automation so far is old.
-func (d *Declared) table(old *Automation, a Automation, names map[string]string, now time.Time, zone Zones) {
-	next, runs, change, err := declare(old, a, now, zone)
-	if other, taken := names[strings.ToLower(a.Name)]; taken && err == nil {
-		err = refuse("name", a.Name, "is taken by another automation", "give the table another name, or: claw cron rm "+other)
-	}
-	if err != nil {
-		d.refuse(a, err)
-		if old != nil { // it stays as it was
-			names[strings.ToLower(old.Name)] = old.Name
-		}
-		return
-	}
-	names[strings.ToLower(next.Name)] = next.Name
-	if change != Unchanged {
-		d.Put, d.Runs = append(d.Put, next), append(d.Runs, runs...)
-	}
+// declared is what becomes of one table.
+type declared struct {
+	table  Automation
+	old    *Automation // what it has been so far
+	next   Automation
+	runs   []Run
+	change Change
+	err    *Error
 }
 
-func (d *Declared) refuse(a Automation, err *Error) {
-	d.Errors = append(d.Errors, DeclareError{Key: a.DeclarationKey, Name: a.Name, Err: err})
+// keeps tells a table that has its name already.
+func (d declared) keeps() bool { return d.old != nil && strings.EqualFold(d.old.Name, d.table.Name) }
+
+// giveNames refuses the tables whose names are taken: by what no table has
+// made, by what a refused table has been and stays, by tables that have the
+// name already, and by earlier ones. True: one was refused that has been
+// something, whose name has to be looked at again.
+func giveNames(existing []Automation, tables []declared) (again bool) {
+	by := map[string]string{}
+	take := func(name string) { by[strings.ToLower(name)] = name }
+	for _, a := range existing {
+		if a.Owner != OwnerConfig {
+			take(a.Name)
+		}
+	}
+	for _, d := range tables {
+		switch {
+		case d.err != nil && d.old != nil:
+			take(d.old.Name)
+		case d.err == nil && d.keeps():
+			take(d.table.Name)
+		}
+	}
+	for i := range tables {
+		d := &tables[i]
+		if d.err != nil || d.keeps() {
+			continue
+		}
+		if other, taken := by[strings.ToLower(d.table.Name)]; taken {
+			d.err = refuse("name", d.table.Name, "is taken by another automation", "give the table another name, or: claw cron rm "+other)
+			again = again || d.old != nil
+			continue
+		}
+		take(d.table.Name)
+	}
+	return again
+}
+
+// outcome gathers what is to be written.
+func outcome(tables []declared) Declared {
+	var out Declared
+	for _, d := range tables {
+		switch {
+		case d.err != nil:
+			out.Errors = append(out.Errors, DeclareError{Key: d.table.DeclarationKey, Name: d.table.Name, Err: d.err})
+		case d.change != Unchanged:
+			out.Put, out.Runs = append(out.Put, d.next), append(out.Runs, d.runs...)
+		}
+	}
+	return out
 }
 
 func byKey(list []Automation, key string) *Automation {
