@@ -74,7 +74,7 @@ func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Po
 		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled,
 		MaxTurns: int(cfg.Cron.MaxConcurrentRuns), MaxCommands: int(cfg.Cron.MaxConcurrentCommands),
 		SkipMissed: cfg.Cron.SkipMissedJobs, Retry: retryOf(cfg), Alerts: alertsOf(cfg),
-		Declared: declaredOf(cfg, a.now(), zones), Actor: actor, Session: a.env("SESSION"),
+		Declared: declaredOf(cfg, a.now(), zones), Actor: actor, Session: a.env("SESSION"), SessionRetention: cfg.Cron.SessionRetention,
 		Agents: cfg.AgentNames(), Zone: zones, Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
 		MaxOutput: cfg.Tools.Exec.MaxOutput, Retain: retainOf(cfg), OnLoss: cfg.Tools.Exec.OnSupervisorLoss, WakeOnExit: cfg.Wake.OnExit,
 	}, nil
@@ -92,7 +92,7 @@ func homeOr(home, cwd string) string {
 func (a *app) post(cfg *config.Config, store *state.Store, stdout io.Writer) *deliver.Post {
 	return &deliver.Post{
 		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: poke.Outside(a.environ), Stdout: stdout,
-		Hook:  deliver.Hook{Token: cfg.Cron.WebhookToken, TokenFile: cfg.Cron.WebhookTokenFile},
+		Hook:  deliver.Hook{Token: cfg.Cron.WebhookToken, TokenFile: cfg.Cron.WebhookTokenFile, AllowPrivate: cfg.Cron.WebhookAllowPrivate},
 		OnEnd: scheduler.Delivered,
 	}
 }

@@ -76,6 +76,7 @@ type Cron struct {
 	FailureAlert          Alert
 	WebhookToken          string
 	WebhookTokenFile      string        // absolute
+	WebhookAllowPrivate   bool          // addresses of this machine and of private networks too
 	SessionRetention      time.Duration // 0 for ever
 }
 

@@ -213,8 +213,12 @@ var rootFields = []field[Config]{
 		help: "File that holds that token, read whenever one is posted.",
 	}, func(c *Config) any { return &c.Cron.WebhookTokenFile }},
 	{rule{
+		name: "cron.webhookAllowPrivate", kind: boolean,
+		help: "Post finished runs also to this machine and to private networks.",
+	}, func(c *Config) any { return &c.Cron.WebhookAllowPrivate }},
+	{rule{
 		name: "cron.sessionRetention", kind: keep,
-		help: "How long the session of one run of an agent is kept.",
+		help: "How long the session of an automation that was removed is kept.",
 	}, func(c *Config) any { return &c.Cron.SessionRetention }},
 	{rule{
 		name: "hooks.enabled", kind: boolean,
