@@ -39,6 +39,13 @@ func TestEdit(t *testing.T) {
 		{"another zone", base(), change(base(), func(a *automation.Automation) { a.Schedule.TZ = "Asia/Kolkata" }), "09:10", "", "09:10", true, false, 4},
 		{"another stagger", base(), change(base(), func(a *automation.Automation) { a.Schedule.StaggerMs = nil }), "09:10", "", "09:10", true, false, 4},
 		{"after the clock was set back, nothing is decided again", base(), change(base(), func(a *automation.Automation) { a.Schedule.Expr = "5 * * * *" }), "08:40", "", "09:00", true, false, 4},
+		{"a payload leaves the slots alone", base(), change(base(), func(a *automation.Automation) { a.Payload.Argv = []string{"x"} }), "10:10", "", "09:00", false, true, 4},
+		{"where it is told does too", base(), change(base(), func(a *automation.Automation) { a.Delivery = &automation.Delivery{Mode: "none"} }), "10:10", "", "09:00", false, true, 4},
+		{"how it overlaps, and what is made up", base(), change(base(), func(a *automation.Automation) { a.Overlap, a.Missed.Policy = "queue", "all" }), "10:10", "", "09:00", false, true, 4},
+		{"a trigger script", base(), change(base(), script), "10:10", "", "09:00", false, true, 4},
+		{"another kind", base(), change(base(), func(a *automation.Automation) {
+			a.Schedule = automation.Schedule{Kind: automation.KindBoot}
+		}), "10:10", "10:00 missed edited", "10:10", true, false, 4},
 		{"off: what was due is recorded", base(), change(base(), func(a *automation.Automation) { a.Enabled = false }), "10:10", "10:00 missed disabled", "10:10", false, false, 4},
 		{"on: slots between are not owed, counters are new", off(), change(off(), func(a *automation.Automation) { a.Enabled = true }), "13:10", "", "13:10", false, false, 0},
 		{"an edit while off records nothing", off(), change(off(), func(a *automation.Automation) { a.Schedule.Expr = "5 * * * *" }), "13:10", "", "13:10", true, false, 4},
@@ -90,6 +97,33 @@ func TestEditOneShot(t *testing.T) {
 	}
 }
 
+// What of a source restarts it, and what does not (openclaw 99709, 104518).
+func TestSameSchedule(t *testing.T) {
+	for _, tt := range []struct {
+		rule string
+		a    automation.Automation
+		by   func(*automation.Schedule)
+		same bool
+	}{
+		{"nothing", onExit(), func(*automation.Schedule) {}, true},
+		{"another command", onExit(), func(s *automation.Schedule) { s.Command = "x" }, false},
+		{"another directory to run in", onExit(), func(s *automation.Schedule) { s.Cwd = "/x" }, false},
+		{"another argv", stream(), func(s *automation.Schedule) { s.Argv = []string{"tail", "-f log"} }, false},
+		{"what of a stream is told", stream(), func(s *automation.Schedule) { s.Mode, s.Match = "match", "x" }, true},
+		{"how it is batched", stream(), func(s *automation.Schedule) { s.BatchMs, s.MaxBatchBytes = 50, 1024 }, true},
+		{"another directory to watch", watch(), func(s *automation.Schedule) { s.Dir = "/x" }, false},
+		{"what is below it", watch(), func(s *automation.Schedule) { s.Recursive = true }, false},
+		{"other names", watch(), func(s *automation.Schedule) { s.Glob = "*.csv" }, false},
+		{"another kind", atBoot(), func(s *automation.Schedule) { s.Kind = automation.KindWatch }, false},
+	} {
+		s := tt.a.Schedule
+		tt.by(&s)
+		if got := automation.SameSchedule(tt.a.Schedule, s); got != tt.same {
+			t.Errorf("%s: the same %v", tt.rule, got)
+		}
+	}
+}
+
 func TestUpcoming(t *testing.T) {
 	paced := hourly()
 	paced.State.PacedAt = day("11:20")
@@ -111,6 +145,7 @@ func TestUpcoming(t *testing.T) {
 		{"off", off, nil, ""},
 		{"off, but started by hand", off, []automation.Run{waits}, "09:12"},
 		{"done", settled("09:00", oneShot("09:00")), nil, ""},
+		{"a schedule that cannot be computed (openclaw 66019)", hourly(func(a *automation.Automation) { a.Schedule.TZ = "Mars/Olympus" }), nil, ""},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			got, ok := automation.Upcoming(tt.a, tt.open, day("09:10"), zone)

@@ -98,6 +98,65 @@ func TestValidate(t *testing.T) {
 		{"a trigger of at", set(func(a *automation.Automation) {
 			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindAt, At: now}
 		}), "not for at, which runs once"},
+		{"every a negative time", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: -1}), "not between 1 ms"},
+		{"current takes turns", payload(turn, "current"), ""},
+		{"current takes no events", payload(event, "current"), "takes no events"},
+		{"a named session takes commands", set(func(a *automation.Automation) { a.SessionTarget = "session:notes" }), ""},
+		{"a trigger every 30 s", set(func(a *automation.Automation) {
+			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindEvery, EveryMs: 30000}
+		}), ""},
+		{"a trigger of on-exit", set(func(a *automation.Automation) {
+			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindOnExit, Command: "x"}
+		}), "not for on-exit, which runs once"},
+		{"a trigger of a watch", set(func(a *automation.Automation) {
+			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindWatch, Dir: "/in"}
+		}), ""},
+		{"a trigger of @reboot", set(func(a *automation.Automation) {
+			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindBoot}
+		}), ""},
+		{"a trigger of nothing", set(func(a *automation.Automation) { a.Trigger = &automation.Trigger{Script: " "} }), "has no script"},
+		{"@reboot", schedule(automation.Schedule{Kind: automation.KindBoot}), ""},
+		{"@reboot in a zone", schedule(automation.Schedule{Kind: automation.KindBoot, TZ: "UTC"}), "means nothing with boot"},
+		{"delete after run of @reboot", set(func(a *automation.Automation) {
+			a.DeleteAfterRun, a.Schedule = true, automation.Schedule{Kind: automation.KindBoot}
+		}), "run once"},
+		{"delete after run of on-exit", set(func(a *automation.Automation) {
+			a.DeleteAfterRun, a.Schedule = true, automation.Schedule{Kind: automation.KindOnExit, Command: "x"}
+		}), ""},
+		{"a watch", schedule(automation.Schedule{Kind: automation.KindWatch, Dir: "/in", Recursive: true, Glob: "*.csv"}), ""},
+		{"a watch of a directory beside somewhere", schedule(automation.Schedule{Kind: automation.KindWatch, Dir: "in"}), "is not a whole path"},
+		{"a watch of a directory with NUL", schedule(automation.Schedule{Kind: automation.KindWatch, Dir: "/in\x00"}), "NUL"},
+		{"a glob that is none", schedule(automation.Schedule{Kind: automation.KindWatch, Dir: "/in", Glob: "[a"}), "is no pattern"},
+		{"a glob without a watch", schedule(automation.Schedule{Kind: automation.KindCron, Expr: "* * * * *", Glob: "*"}), "belong to --watch"},
+		{"recursive without a watch", schedule(automation.Schedule{Kind: automation.KindBoot, Recursive: true}), "belong to --watch"},
+		{"a directory without a watch", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: 1000, Dir: "/in"}), "trigger of its own"},
+		{"batches without a stream", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: 1000, BatchMs: 250}), "how a command is listened to"},
+		{"an alert", set(func(a *automation.Automation) { a.FailureAlert = &automation.FailureAlert{After: 3, CooldownMs: 1000} }), ""},
+		{"an alert by pigeon", set(func(a *automation.Automation) { a.FailureAlert = &automation.FailureAlert{Mode: "pigeon"} }), "neither announce nor webhook"},
+		{"an alert to a webhook that is none", set(func(a *automation.Automation) {
+			a.FailureAlert = &automation.FailureAlert{Mode: "webhook", To: "ops"}
+		}), "no http or https"},
+		{"an alert to a webhook", set(func(a *automation.Automation) {
+			a.FailureAlert = &automation.FailureAlert{Mode: "webhook", To: "https://example.org/x"}
+		}), ""},
+		{"an alert after less than nothing", set(func(a *automation.Automation) { a.FailureAlert = &automation.FailureAlert{After: -1} }), "negative"},
+		{"an alert that is off, and not", set(func(a *automation.Automation) { a.FailureAlert = &automation.FailureAlert{Off: true, After: 2} }), "is off, and says when"},
+		{"no alerts", set(func(a *automation.Automation) { a.FailureAlert = &automation.FailureAlert{Off: true} }), ""},
+		{"a webhook beside announce", set(func(a *automation.Automation) {
+			a.Delivery = &automation.Delivery{Mode: "announce", URL: "https://example.org"}
+		}), ""},
+		{"a webhook beside announce that is none", set(func(a *automation.Automation) {
+			a.Delivery = &automation.Delivery{Mode: "announce", URL: "example.org"}
+		}), "no http or https"},
+		{"a webhook without an address", set(func(a *automation.Automation) { a.Delivery = &automation.Delivery{Mode: "webhook"} }), "no http or https"},
+		{"a webhook without a host", set(func(a *automation.Automation) {
+			a.Delivery = &automation.Delivery{Mode: "webhook", URL: "https:///x"}
+		}), "no http or https"},
+		{"a webhook in capitals", set(func(a *automation.Automation) {
+			a.Delivery = &automation.Delivery{Mode: "webhook", URL: "HTTPS://EXAMPLE.ORG"}
+		}), ""},
+		{"a negative no-output timeout", set(func(a *automation.Automation) { a.Payload.NoOutputTimeoutSeconds = -1 }), "is negative"},
+		{"a negative output limit", set(func(a *automation.Automation) { a.Payload.OutputMaxBytes = -1 }), "is negative"},
 		{"unknown missed", set(func(a *automation.Automation) { a.Missed.Policy = "some" }), "skip, once and all"},
 		{"unknown overlap", set(func(a *automation.Automation) { a.Overlap = "maybe" }), "skip, queue, replace and allow"},
 		{"negative limit", set(func(a *automation.Automation) { a.Missed.Limit = -1 }), "out of range"},
@@ -133,6 +192,10 @@ func TestValidateStream(t *testing.T) {
 		{func(s *automation.Schedule) { s.MaxBatchBytes = 1023 }, "1024 and 65536"},
 		{func(s *automation.Schedule) { s.MaxBatchBytes = 65537 }, "1024 and 65536"},
 		{func(s *automation.Schedule) { s.BatchMs, s.MaxBatchBytes = 5000, 65536 }, ""},
+		{func(s *automation.Schedule) { s.BatchMs, s.MaxBatchBytes = 50, 1024 }, ""},
+		{func(s *automation.Schedule) { s.Mode, s.Match = "match", "ERROR(" }, "no regular expression"},
+		{func(s *automation.Schedule) { s.Argv = []string{""} }, "has no command"},
+		{func(s *automation.Schedule) { s.Mode = "line" }, ""},
 	} {
 		a := good()
 		a.Payload = automation.Payload{Kind: automation.PayloadTurn, Message: "look"}
@@ -168,6 +231,15 @@ func TestNew(t *testing.T) {
 		if got := (automation.Payload{Kind: p}).Timeout(); got != want {
 			t.Errorf("timeout of %s: %s", p, got)
 		}
+	}
+	turn := good()
+	turn.Payload = automation.Payload{Kind: automation.PayloadTurn, Message: "look"}
+	if a = automation.New(turn, now); a.SessionTarget != "isolated" || a.Delivery.Mode != "announce" || a.WakeMode != "now" {
+		t.Errorf("turn: %+v", a)
+	}
+	forEver := -1
+	if got := (automation.Payload{TimeoutSeconds: &forEver}).Timeout(); got != 0 {
+		t.Errorf("less than nothing is no timeout: %s", got)
 	}
 	none, five := 0, 5
 	if got := (automation.Payload{TimeoutSeconds: &none}).Timeout(); got != 0 {
