@@ -209,34 +209,70 @@ func (d *Dir) FindArchived(name, id string) (Line, bool, error) {
 	return Line{}, false, nil
 }
 
-// findInDay searches the bytes for the id and parses only the lines that have
-// it: a day may hold a hundred thousand.
+// piece is how much of an archive is read at once by findInDay.
+const piece = 256 << 10
+
+// findInDay searches the bytes for the id, from the end, where what has just
+// moved there stands, and parses only the lines that have it: a day may hold a
+// hundred thousand.
 func (d *Dir) findInDay(name, day, id string) (found Line, ok bool, err error) {
 	path := d.file(ArchiveName, name, day+".jsonl")
-	buf, err := vfs.ReadFile(d.FS, path, maxFile)
+	f, err := d.FS.OpenFile(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Line{}, false, nil
 	}
 	if err != nil {
 		return Line{}, false, Wrap("read", path, err)
 	}
+	defer f.Close()
+	l, ok, err := findBack(f, piece, id)
+	return l, ok && l.Live(), Wrap("read", path, err)
+}
+
+// findBack reads a file of lines from its end, step bytes at a time, until it
+// has the last line of an id.
+func findBack(f vfs.File, step int64, id string) (found Line, ok bool, err error) {
+	st, err := f.Stat()
+	if err != nil {
+		return Line{}, false, err
+	}
 	quoted := appendString(nil, id)
-	for at := 0; ; {
-		n := bytes.Index(buf[at:], quoted)
+	var rest []byte // of a line that begins before what has been read
+	for end := st.Size(); end > 0; {
+		from := max(0, end-max(step, int64(len(rest))))
+		buf, err := vfs.ReadRange(f, from, end, maxFile)
+		if err != nil {
+			return Line{}, false, err
+		}
+		buf, rest, end = append(buf, rest...), nil, from
+		if from > 0 {
+			cut := bytes.IndexByte(buf, '\n') + 1
+			if cut == 0 {
+				cut = len(buf)
+			}
+			rest, buf = buf[:cut], buf[cut:]
+		}
+		if l, ok := lastOf(buf, quoted, id); ok {
+			return l, true, nil
+		}
+	}
+	return Line{}, false, nil
+}
+
+// lastOf is the last whole line of an id. Its ID stands there as quoted.
+func lastOf(buf, quoted []byte, id string) (Line, bool) {
+	buf = buf[:bytes.LastIndexByte(buf, '\n')+1] // what follows is torn
+	for {
+		n := bytes.LastIndex(buf, quoted)
 		if n < 0 {
-			return found, ok, nil
+			return Line{}, false
 		}
-		start := bytes.LastIndexByte(buf[:at+n], '\n') + 1
-		end := bytes.IndexByte(buf[at+n:], '\n')
-		if end < 0 {
-			return found, ok, nil // a torn end
+		start := bytes.LastIndexByte(buf[:n], '\n') + 1
+		end := n + bytes.IndexByte(buf[n:], '\n')
+		if l, err := ParseLine(buf[start:end], false); err == nil && l.ID == id {
+			return l, true
 		}
-		end += at + n
-		l, err := ParseLine(buf[start:end], false)
-		if err == nil && l.ID == id {
-			found, ok = l, l.Live()
-		}
-		at = end
+		buf = buf[:start]
 	}
 }
 

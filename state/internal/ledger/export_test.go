@@ -15,6 +15,9 @@ var ParseHeader = parseHeader
 // Encode lets tests write one.
 func (h Header) Encode() []byte { return h.encode() }
 
+// FindBack lets tests read an archive in steps.
+var FindBack = findBack
+
 // Scan lets tests read a journal's bytes without a file.
 func Scan(b []byte) (j *Journal, headerLost bool) {
 	j = Empty()
