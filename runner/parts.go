@@ -10,6 +10,7 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
+	"claw/runner/tasks"
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/event"
@@ -53,7 +54,7 @@ func (r *Runner) work() *parts {
 		do:       r.Heartbeat.Do,
 		flush:    r.Post.Flush,
 		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
-		sweep:    func(ctx context.Context, now time.Time) { retention.Once(ctx, r.Store, r.Retain, now) },
+		sweep:    r.sweep,
 		waiting:  r.waiting,
 	}
 	if r.Scheduler == nil {
@@ -63,6 +64,14 @@ func (r *Runner) work() *parts {
 	p.schedule, p.start, p.stop = r.Scheduler.Pass, r.Scheduler.Start, r.Scheduler.Stop
 	p.startSource, p.stopSource = r.Scheduler.StartSource, r.Scheduler.StopSource
 	return p
+}
+
+// sweep removes what is no longer kept, and settles the tasks that nobody
+// carries out any more. Errors are not worth more than the next try.
+func (r *Runner) sweep(ctx context.Context, now time.Time) {
+	retention.Once(ctx, r.Store, r.Retain, now)
+	k := tasks.Keeper{Store: r.Store, Clock: r.Clock, Keep: r.Retain.Keep, OnLoss: r.OnLoss, Authority: true}
+	k.Sweep(ctx)
 }
 
 func (r *Runner) live() (bool, error) {

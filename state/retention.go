@@ -78,9 +78,13 @@ func judgeProcess(p process.Process, now time.Time) (ended time.Time, v verdict)
 	return p.EndedAt, ages
 }
 
+// judgeTask lets a lost one go only when there are too many: somebody has to
+// look at it, and it is removed sooner than an archive would be.
 func judgeTask(t task.Task, now time.Time) (ended time.Time, v verdict) {
-	switch t.Status {
-	case task.Succeeded, task.Failed, task.TimedOut, task.Cancelled, task.Lost:
+	switch {
+	case t.Status == task.Lost:
+		return t.EndedAt, ages
+	case t.Status.Terminal():
 		return t.EndedAt, aged(t.EndedAt, now)
 	}
 	return t.EndedAt, stays

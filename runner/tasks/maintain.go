@@ -94,6 +94,17 @@ func (k *Keeper) Maintain(ctx context.Context, apply bool) (Report, error) {
 	return r, nil
 }
 
+// Sweep is Maintain for a runner and for ticks: it looks at the ledger only,
+// not at the archive, and makes no report. What is to be removed one day is
+// still in the ledger, or goes with the day of its archive.
+func (k *Keeper) Sweep(ctx context.Context) ([]Change, error) {
+	plan, err := k.rows(false)
+	if err != nil {
+		return nil, err
+	}
+	return k.carry(ctx, plan)
+}
+
 // survey looks at every row, with what is surplus.
 func (k *Keeper) survey() ([]seen, error) {
 	plan, err := k.rows(true)

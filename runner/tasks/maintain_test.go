@@ -282,38 +282,67 @@ func TestDeadSupervisorIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestArchive: what has left the ledger is found, shown and pruned as well.
+// TestArchive: what was lost stays in the ledger until its day is over, and
+// goes with the sweep of a tick; what has ended otherwise is found in the
+// archive.
 func TestArchive(t *testing.T) {
 	w := newWorld(t)
 	lost := w.add(2*time.Hour, task.Task{Runtime: "cli", Status: "lost", EndedAt: noon.Add(-2 * time.Hour), CleanupAfter: noon.Add(22 * time.Hour)})
 	failed := w.add(2*time.Hour, task.Task{Runtime: "cli", Status: "failed", EndedAt: noon.Add(-2 * time.Hour), CleanupAfter: noon.Add(6 * day)})
-	if err := w.Store.Checkpoint(t.Context()); err != nil {
-		t.Fatal(err)
+	checkpoint := func() {
+		if err := w.Store.Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if list, _ := w.List(tasks.Filter{}); len(list.Tasks) != 0 {
-		t.Fatal("they are not in the archive")
+	checkpoint()
+	if list, _ := w.List(tasks.Filter{}); len(list.Tasks) != 1 || list.Tasks[0].ID != lost.ID {
+		t.Fatalf("in the ledger: %+v", list.Tasks)
 	}
-	if _, err := w.Find(lost.ID); err != nil {
-		t.Error(err)
+	for _, id := range []string{lost.ID, failed.ID} {
+		if _, err := w.Find(id); err != nil {
+			t.Error(err)
+		}
 	}
-	if a, _ := w.Audit(tasks.AuditFilter{}); a.Count != 1 || a.Findings[0].Code != task.FindLost {
-		t.Errorf("%+v", a.Findings)
+	w.clock.Advance(22*time.Hour - time.Second)
+	if done, err := w.Sweep(t.Context()); len(done) != 0 || err != nil {
+		t.Errorf("before its time: %+v, %v", done, err)
 	}
-	w.clock.Advance(23 * time.Hour)
-	if r := w.maintain(true); r.Maintenance.Tasks.Pruned != 1 {
-		t.Errorf("%+v", r.Maintenance)
+	w.clock.Advance(time.Second)
+	if done, err := w.Sweep(t.Context()); len(done) != 1 || done[0].Act != task.ActPrune || err != nil {
+		t.Errorf("at its time: %+v, %v", done, err)
 	}
-	if err := w.Store.Checkpoint(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	checkpoint()
 	if _, ok := w.get(lost.ID); ok {
 		t.Error("it is still there")
 	}
 	if _, ok := w.get(failed.ID); !ok {
 		t.Error("another is gone")
 	}
-	if r := w.maintain(true); len(r.Changes) != 0 {
-		t.Errorf("again: %+v", r.Changes)
+	w.clock.Advance(6 * day)
+	if r := w.maintain(true); r.Maintenance.Tasks.Pruned != 1 {
+		t.Errorf("in the archive: %+v", r.Maintenance)
+	}
+	checkpoint()
+	if r := w.maintain(true); len(r.Changes) != 0 || r.Tasks.Total != 0 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
+// TestAuthority: whoever holds runner.lock himself knows of every run.
+func TestAuthority(t *testing.T) {
+	w := newWorld(t)
+	id := w.add(time.Hour, cron("daily@1", "running", "")).ID
+	unlock, ok, err := state.TryLock(poke.Lock(w.Store.Dir()))
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer unlock()
+	if done, err := w.Sweep(t.Context()); len(done) != 0 || err != nil {
+		t.Errorf("beside the runner: %+v, %v", done, err)
+	}
+	w.Authority = true
+	if done, err := w.Sweep(t.Context()); len(done) != 1 || done[0].TaskID != id || err != nil {
+		t.Errorf("as the runner: %+v, %v", done, err)
 	}
 }
 

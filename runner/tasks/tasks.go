@@ -29,6 +29,9 @@ type Keeper struct {
 	// Patience is how long Cancel waits for the end of what it has told to end;
 	// 0: DefaultPatience.
 	Patience time.Duration
+	// Authority: this program holds runner.lock, so that there is no other one
+	// that may know more of an automation's run.
+	Authority bool
 	// Wedged says why nothing will go on in a child's session any more; empty:
 	// it may. Nil: no session is wedged.
 	Wedged func(tx *state.Tx, sessionKey string) (why string, err error)
