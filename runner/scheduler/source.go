@@ -312,7 +312,7 @@ func (s *Scheduler) write(tx *state.Tx, m move) error {
 		}
 	}
 	if m.fired.Run != nil {
-		if err := state.Runs.Put(tx, m.fired.Run.ID, 0, *m.fired.Run); err != nil {
+		if err := record(tx, *m.fired.Run); err != nil {
 			return err
 		}
 	}
@@ -325,6 +325,15 @@ func (s *Scheduler) write(tx *state.Tx, m move) error {
 		return stale(tx)
 	}
 	return nil
+}
+
+// record adds a run, unless it has one already: a boot has one run for ever,
+// also when the row that says so was lost.
+func record(tx *state.Tx, r automation.Run) error {
+	if _, known, err := state.Runs.Find(tx, r.ID); err != nil || known {
+		return err
+	}
+	return state.Runs.Put(tx, r.ID, 0, r)
 }
 
 // runID is the id of a run that a source fires.

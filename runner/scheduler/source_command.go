@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"claw/runner/clock"
 	"claw/runner/control"
 	"claw/runner/internal/failpoint"
 	"claw/runner/settle"
@@ -66,6 +67,7 @@ func (s *Scheduler) notStarted(src automation.Source, why error) error {
 		if m.auto, ok, err = state.Automations.Get(tx, src.AutomationID); err != nil || !ok {
 			return err
 		}
+		m.fired.Source = m.row.Rec
 		m.fired = ended(m, automation.SourceEnd{At: tx.Now(), Error: "it could not be started: " + why.Error()}, tx.Now())
 		return s.write(tx, m)
 	})
@@ -94,7 +96,7 @@ func (s *Scheduler) StopSource(ctx context.Context, src automation.Source) error
 		return err
 	}
 	if !p.Live() {
-		settle.EndLeftover(ctx, s.Clock, p)
+		settle.EndLeftover(ctx, clock.New(), p) // a process of the system keeps to its time
 		return nil
 	}
 	dir := s.Store.ProcessDir(id)
