@@ -10,36 +10,42 @@ import (
 // its line; then the sum is another, or missing.
 type memo struct {
 	mu   sync.Mutex
-	kept map[string]memory // by LEDGER/ID
+	kept map[string]map[string]memory // by ledger and id
 }
 
 type memory struct {
 	rev  int64
-	sum  string
+	sum  [sumBytes]byte
 	when time.Time
-	rec  any
+	rec  any // a pointer to the record
 }
 
-// memoMost bounds what a memo holds; beyond, it begins anew.
+// memoMost bounds what a memo holds of one ledger; beyond, it begins anew.
 const memoMost = 4096
 
+const sumBytes = 10
+
 // sumOf is what closes a line: its checksum, or what else stands there.
-func sumOf(raw []byte) string {
-	return string(raw[max(0, len(raw)-10):])
+func sumOf(raw []byte) (sum [sumBytes]byte) {
+	copy(sum[:], raw[max(0, len(raw)-sumBytes):])
+	return sum
 }
 
-func (m *memo) get(key string, e entry) (memory, bool) {
+func (m *memo) get(ledger, id string, e entry) (memory, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k, ok := m.kept[key]
+	k, ok := m.kept[ledger][id]
 	return k, ok && k.rev == e.line.Rev && k.sum == sumOf(e.line.Raw)
 }
 
-func (m *memo) put(key string, e entry, when time.Time, rec any) {
+func (m *memo) put(ledger, id string, e entry, when time.Time, rec any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.kept == nil || len(m.kept) >= memoMost {
-		m.kept = make(map[string]memory)
+	if m.kept == nil {
+		m.kept = make(map[string]map[string]memory)
 	}
-	m.kept[key] = memory{e.line.Rev, sumOf(e.line.Raw), when, rec}
+	if m.kept[ledger] == nil || len(m.kept[ledger]) >= memoMost {
+		m.kept[ledger] = make(map[string]memory)
+	}
+	m.kept[ledger][id] = memory{e.line.Rev, sumOf(e.line.Raw), when, rec}
 }

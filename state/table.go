@@ -20,13 +20,14 @@ import (
 type Ledger[T any] struct {
 	name string
 	// memo: its records are kept decoded. They hold nothing that could be
-	// changed through a copy (no slice, map or pointer).
-	memo bool
+	// changed through a copy (no slice, map or pointer), or are cloned.
+	memo  bool
+	clone func(T) T
 }
 
 // The ledgers.
 var (
-	Processes = Ledger[process.Process]{name: "processes"}
+	Processes = Ledger[process.Process]{name: "processes", memo: true, clone: process.Process.Clone}
 	Tasks     = Ledger[task.Task]{name: "tasks"}
 	Events    = Ledger[event.Event]{name: "events", memo: true}
 
@@ -38,8 +39,8 @@ var (
 	Switches   = Ledger[heartbeat.Switch]{name: "switches"}
 	Scratches  = Ledger[heartbeat.Scratch]{name: "scratch"}
 
-	Automations = Ledger[automation.Automation]{name: "automations"}
-	Runs        = Ledger[automation.Run]{name: "runs"}
+	Automations = Ledger[automation.Automation]{name: "automations", memo: true, clone: automation.Automation.Clone}
+	Runs        = Ledger[automation.Run]{name: "runs", memo: true, clone: automation.Run.Clone}
 	Agendas     = Ledger[automation.Agenda]{name: "agenda"}
 	Sources     = Ledger[automation.Source]{name: "sources"}
 
@@ -141,20 +142,29 @@ func (l Ledger[T]) Delete(tx *Tx, id string, rev int64) error {
 	return tx.change(l.name, id, rev, func([]byte) ([]byte, error) { return nil, nil })
 }
 
-// decode is decode, from memory where a ledger has one.
+// decode is decode, from memory where a ledger has one. A ledger of more than
+// memoMost records is too large for that.
 func (l Ledger[T]) decode(tx *Tx, id string, e entry) (Row[T], error) {
-	if !l.memo || e.draft != nil {
+	if !l.memo || e.draft != nil || len(tx.tables[l.name].rows) > memoMost {
 		return decode[T](l.name, id, e, tx.now)
 	}
-	key := l.name + "/" + id
-	if k, ok := tx.s.memo.get(key, e); ok {
-		return Row[T]{ID: id, Rev: k.rev, Time: k.when, Rec: k.rec.(T)}, nil
+	if k, ok := tx.s.memo.get(l.name, id, e); ok {
+		return Row[T]{ID: id, Rev: k.rev, Time: k.when, Rec: l.own(*k.rec.(*T))}, nil
 	}
 	r, err := decode[T](l.name, id, e, tx.now)
 	if err == nil {
-		tx.s.memo.put(key, e, r.Time, r.Rec)
+		kept := l.own(r.Rec)
+		tx.s.memo.put(l.name, id, e, r.Time, &kept)
 	}
 	return r, err
+}
+
+// own is a record that its reader may change.
+func (l Ledger[T]) own(rec T) T {
+	if l.clone == nil {
+		return rec
+	}
+	return l.clone(rec)
 }
 
 func decode[T any](name, id string, e entry, now time.Time) (Row[T], error) {
