@@ -135,6 +135,12 @@ func TestAssess(t *testing.T) {
 			boot.Breaker{Mode: boot.Safe, Unclean: []string{"a", "b", "c"}, Trip: true, Until: ms(now - 1 + 300_001)},
 		},
 		{
+			"in any order",
+			[]boot.Boot{open("c", now-1), open("a", now-299_999), open("b", now-2)},
+			"",
+			boot.Breaker{Mode: boot.Safe, Unclean: []string{"c", "a", "b"}, Trip: true, Until: ms(now - 1 + 300_001)},
+		},
+		{
 			"the first 300,000 ms ago",
 			[]boot.Boot{open("a", now-300_000), open("b", now-2), open("c", now-1)},
 			"",

@@ -34,4 +34,17 @@ type Session struct {
 	StartedAt time.Time      `json:"startedAt,omitzero"` // of the newest turn
 	EndedAt   time.Time      `json:"endedAt,omitzero"`
 	UpdatedAt time.Time      `json:"updatedAt"` // not moved by a quiet wake
+
+	Recovery Cycle   `json:"recovery,omitzero"`         // what becomes of a turn that was cut off
+	Resumes  Resumes `json:"subagentRecovery,omitzero"` // the same of a sub-agent
+}
+
+// Renewed is s with a new transcript: the one way beyond a tombstone. What the
+// cycle before still owes a person is for whoever calls it to ask (Cycle.Owes
+// after Cycle.Close).
+func (s Session) Renewed(id string, now time.Time) Session {
+	s.ID, s.Turns, s.Status, s.TurnID, s.UpdatedAt = id, 0, New, "", now
+	s.StartedAt, s.EndedAt = time.Time{}, time.Time{}
+	s.Recovery, s.Resumes = Cycle{}, Resumes{}
+	return s
 }

@@ -54,6 +54,10 @@ type Message struct {
 	ToolCallID string `json:"toolCallId,omitempty"` // of RoleToolResult
 	ToolName   string `json:"toolName,omitempty"`
 	IsError    bool   `json:"isError,omitempty"`
+
+	// What transcripts of other programs say; claw does not write it.
+	StopReason json.RawMessage `json:"stopReason,omitempty"`
+	Details    json.RawMessage `json:"details,omitempty"`
 }
 
 // IsZero tells a line that carries no message.
