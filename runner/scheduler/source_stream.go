@@ -44,7 +44,7 @@ func (s *Scheduler) feed(m move, w *Work) (move, error) {
 		}
 		return m, nil
 	}
-	from := eyes.From(id, source.Cursor{Out: src.Offset, Err: src.OffsetErr})
+	from := eyes.From(id, src.Owner.ProcessID, source.Cursor{Out: src.Offset, Err: src.OffsetErr})
 	if !source.Unread(dir, from) {
 		return m, nil
 	}
@@ -53,7 +53,7 @@ func (s *Scheduler) feed(m move, w *Work) (move, error) {
 		return m, err
 	}
 	if !h.tells() && h.dropped == 0 && h.next.Out-src.Offset < lazy && h.next.Err-src.OffsetErr < lazy {
-		eyes.Scanned(id, h.next)
+		eyes.Scanned(id, src.Owner.ProcessID, h.next)
 		return m, nil
 	}
 	m.tell(h, now)

@@ -19,7 +19,7 @@ type Set struct {
 	mu      sync.Mutex
 	watches map[string]*watch
 	follows map[string]*follow
-	scanned map[string]Cursor // of processes: up to here there was nothing to tell
+	scanned map[string]place // up to here there was nothing to tell
 }
 
 // NewSet makes an empty one. With told it watches what it is asked about, so
@@ -27,7 +27,7 @@ type Set struct {
 func NewSet(c clock.Clock, told bool) *Set {
 	return &Set{
 		clock: c, told: told, c: make(chan struct{}, 1),
-		watches: map[string]*watch{}, follows: map[string]*follow{}, scanned: map[string]Cursor{},
+		watches: map[string]*watch{}, follows: map[string]*follow{}, scanned: map[string]place{},
 	}
 }
 
@@ -61,6 +61,10 @@ func (s *Set) Keep(ids map[string]bool) {
 		if !ids[id] {
 			close(f.stop)
 			delete(s.follows, id)
+		}
+	}
+	for id := range s.scanned {
+		if !ids[id] {
 			delete(s.scanned, id)
 		}
 	}
@@ -125,7 +129,6 @@ func (s *Set) Follow(id, dir string, batch time.Duration) {
 			return
 		}
 		close(f.stop)
-		delete(s.scanned, id)
 	}
 	f := &follow{dir: dir, batch: batch, stop: make(chan struct{})}
 	s.follows[id] = f
@@ -145,18 +148,24 @@ func (s *Set) Hold(id string, hold bool) {
 // Scanned notes how far a stream has been read without anything to tell: to
 // write that down each time would cost a transaction for each line that is not
 // asked for.
-func (s *Set) Scanned(id string, c Cursor) {
+func (s *Set) Scanned(id, process string, c Cursor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.scanned[id] = c
+	s.scanned[id] = place{process, c}
+}
+
+// place is a cursor in the output of one process.
+type place struct {
+	process string
+	cursor  Cursor
 }
 
 // From is where to read on: at the cursor on record, or further.
-func (s *Set) From(id string, c Cursor) Cursor {
+func (s *Set) From(id, process string, c Cursor) Cursor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.scanned[id]; ok && known.Out >= c.Out && known.Err >= c.Err {
-		return known
+	if known := s.scanned[id]; known.process == process && known.cursor.Out >= c.Out && known.cursor.Err >= c.Err {
+		return known.cursor
 	}
 	return c
 }
