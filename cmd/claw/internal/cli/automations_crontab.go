@@ -88,24 +88,54 @@ func (c *automationsImport) carry(s *scheduler.Scheduler, e crontab.Entry, w *co
 			notes = append(notes, "RANDOM_DELAY: it is spread by up to "+delay+" minutes, always by the same time")
 		}
 	}
-	shell, _ := e.Var("SHELL")
-	w.Command, w.Argv, w.Input = "", []string{firstOf(shell, "/bin/sh"), "-c", e.Command}, e.Stdin
+	w.Input = e.Stdin
 	w.Cwd, _ = e.Var("HOME")
-	w.Env = nil
-	for _, v := range e.Env {
-		switch v.Name {
-		case "MAILTO", "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING", "CRON_TZ", "RANDOM_DELAY":
-			continue
-		}
-		if w.Env == nil {
-			w.Env = map[string]string{}
-		}
-		w.Env[v.Name] = v.Value
-	}
+	w.Command, w.Argv, w.Env = "", shellOf(e), ownVars(e)
 	if there {
 		return notes
 	}
 	return append(notes, mailTo(s, e, w)...)
+}
+
+// shellOf is the argv of a line: its shell, below env where it sets variables
+// that commands of claw are otherwise not given, as PATH.
+func shellOf(e crontab.Entry) []string {
+	var argv []string
+	for _, v := range e.Env {
+		if !forCron(v.Name) && !settable(v.Name) {
+			argv = append(argv, v.Name+"="+v.Value)
+		}
+	}
+	if len(argv) > 0 {
+		argv = append([]string{"env"}, argv...)
+	}
+	shell, _ := e.Var("SHELL")
+	return append(argv, firstOf(shell, "/bin/sh"), "-c", e.Command)
+}
+
+// ownVars are the other variables of a line.
+func ownVars(e crontab.Entry) (env map[string]string) {
+	for _, v := range e.Env {
+		if forCron(v.Name) || !settable(v.Name) {
+			continue
+		}
+		if env == nil {
+			env = map[string]string{}
+		}
+		env[v.Name] = v.Value
+	}
+	return env
+}
+
+func settable(name string) bool { return process.CheckEnv([]string{name + "="}) == nil }
+
+// forCron tells a variable that is for cron itself.
+func forCron(name string) bool {
+	switch name {
+	case "MAILTO", "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING", "CRON_TZ", "RANDOM_DELAY":
+		return true
+	}
+	return false
 }
 
 // mailTo has the output go where cron would have mailed it.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,8 +119,11 @@ func become(a *app, s *scheduler.Scheduler, to *automation.Automation, written c
 	if written.Anchor == "" && automation.SameSchedule(made.Schedule, withoutAnchor(to.Schedule)) {
 		made.Schedule = to.Schedule
 	}
-	if made.Payload.Kind == to.Payload.Kind && made.Payload.ToolsAllow == nil && len(to.Payload.ToolsAllow) == 1 {
-		made.Payload.ToolsAllow = to.Payload.ToolsAllow // ["*"] is not written
+	if made.Payload.Kind == automation.PayloadTurn && made.Payload.ToolsAllow == nil {
+		made.Payload.ToolsAllow = s.Actor.Tools // all are not written
+		if s.Actor.Operator() {
+			made.Payload.ToolsAllow = slices.Clone(automation.AllTools)
+		}
 	}
 	made.ID, made.Owner, made.Declared, made.System = to.ID, to.Owner, to.Declared, to.System
 	made.CreatedAt, made.UpdatedAt, made.State = to.CreatedAt, to.UpdatedAt, to.State

@@ -76,15 +76,15 @@ func (c *automationsImport) Run(a *app) error {
 		return err
 	}
 	c.sum(a, s, items, form)
+	if c.Apply {
+		err = a.wake()
+	}
 	for _, it := range items {
-		if it.Change == "!" {
+		if it.Change == "!" && err == nil {
 			return silent(exitFailed)
 		}
 	}
-	if c.Apply {
-		return a.wake()
-	}
-	return nil
+	return err
 }
 
 // form is what the text is.

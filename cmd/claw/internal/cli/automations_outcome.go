@@ -32,12 +32,28 @@ func automationOutcome(e scheduler.Entry, now time.Time) string {
 	case e.Source != nil && e.Source.Error != "":
 		words = joinDots(words, e.Source.Error)
 	case e.Source != nil && words == "":
-		words = string(e.Source.Status)
+		words = sourceBrief(e)
 	}
 	if st.LastDelivery == automation.NotDelivered || st.LastDelivery == automation.DeliveryLost {
 		words = joinDots(words, "message "+strings.ReplaceAll(string(st.LastDelivery), "-", " "))
 	}
 	return words
+}
+
+// sourceBrief is what a source does, for a narrow column.
+func sourceBrief(e scheduler.Entry) string {
+	if e.Source.Status != automation.SourceRunning {
+		return string(e.Source.Status)
+	}
+	switch e.Schedule.Kind {
+	case automation.KindWatch:
+		return "watching"
+	case automation.KindStream:
+		return "listening"
+	case automation.KindBoot:
+		return "waits for a boot"
+	}
+	return "its command runs"
 }
 
 // disabledWords say why claw itself has switched an automation off.

@@ -51,10 +51,14 @@ func automationPairs(a *app, e scheduler.Entry) [][2]string {
 	}
 	pairs = append(pairs, sourcePairs(a, e)...)
 	pairs = append(pairs, payloadPairs(e)...)
+	missed := ""
+	if e.Schedule.Kind.Timed() {
+		missed = string(e.MissedPolicy())
+	}
 	pairs = append(pairs,
 		[2]string{"delivery", deliveryWords(e.Delivery)},
 		[2]string{"alerts", alertWords(e.FailureAlert)},
-		[2]string{"missed", string(e.MissedPolicy())},
+		[2]string{"missed", missed},
 		[2]string{"overlap", firstOf(string(e.Overlap), string(automation.OverlapSkip))})
 	return append(pairs, statePairs(a, e)...)
 }
@@ -99,10 +103,7 @@ func sourceState(a *app, e scheduler.Entry) string {
 	case s == nil:
 		return "not at work"
 	}
-	words := string(s.Status)
-	if e.Schedule.Kind == automation.KindWatch && s.Status == automation.SourceRunning {
-		words = "watching"
-	}
+	words := sourceBrief(e)
 	if !s.ArmedAt.IsZero() && (s.Status == automation.SourceRunning || s.Status == automation.SourceStarting) {
 		words += " since " + exact(s.ArmedAt)
 	}

@@ -157,8 +157,6 @@ func argsOf(path string) (kind string, many bool) {
 		return argsAutomation, false
 	case "automations export":
 		return argsAutomation, true
-	case "automations import":
-		return valueFile, false
 	case "channels test":
 		return argsChannel, false
 	case "deliveries show":

@@ -147,6 +147,7 @@ func TestDeclaredProblems(t *testing.T) {
 		{"after a long value", "every = \"6h\"\ndescription = \"\"\"\na\n[[automation]]\n\"\"\"\nargv = [\n \"true\" ]\nglob = \"x\"\n", `claw.toml:15: automation.bad.glob: glob means nothing without watch`},
 		{"the same name", "every = \"6h\"\nargv = [\"true\"]\n[[automation]]\nname = \"Good\"\nevery = \"1h\"\nargv = [\"x\"]\n", `claw.toml:11: automation.Good.name: the name is that of another table, on line 1`},
 		{"a message's model with a command", "every = \"6h\"\nargv = [\"true\"]\nmodel = \"x\"\n", `claw.toml:10: automation.bad.model: model means nothing without a message`},
+		{"a variable that commands are not given", "every = \"6h\"\nargv = [\"true\"]\nenv = { PATH = \"/x\" }\n", `claw.toml:10: automation.bad.env: Security Violation: Custom 'PATH' variable is forbidden`},
 		{"a command for a stream", "stream = [\"a\"]\nargv = [\"true\"]\n", `claw.toml:8: automation.bad.stream: `},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -189,7 +190,7 @@ name = "%"
 every = "1h30m"
 anchor = "2026-01-01T00:00Z"
 argv = ["sh", "-c", "echo \"$1\" \\ é\n"]
-env = { A = "1", "b c" = "x\ty" }
+env = { A = "1", B_C = "x\ty" }
 cwd = "/"
 input = "a\nb"
 timeoutSeconds = 0

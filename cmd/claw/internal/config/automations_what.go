@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"claw/state/automation"
+	"claw/state/process"
 )
 
 // payloads are those that are written.
@@ -59,6 +60,11 @@ func (a Automation) buildPayload(out *automation.Automation, _ time.Time, _ auto
 	if a.TimeoutSeconds >= 0 {
 		n := int(a.TimeoutSeconds)
 		p.TimeoutSeconds = &n
+	}
+	for name := range a.Env {
+		if err := process.CheckEnv([]string{name + "="}); err != nil {
+			return wrong("env", err.Error(), "set it in the command itself: env "+name+"=... program")
+		}
 	}
 	return a.foreignTo(p.Kind)
 }
