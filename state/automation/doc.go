@@ -5,7 +5,12 @@
 //	Automation + zone ──▶ Slots (at, every, cron; stagger)
 //	Automations + runs not ended + now ──▶ Decide ──▶ Plan: rows to write, runs to start and to stop, the next instant
 //	the end of a run ──▶ Finish ──▶ counters, retry, back-off, one-shot rules
-//	a person's change ──▶ New, Edit, Manual
+//	a person's change ──▶ Actor.Authorise, Validate ──▶ New, Edit, Upsert, Manual
+//	the tables of claw.toml ──▶ Declare
+//	a source and its automation ──▶ Arm: start its command, stop it, wait
+//	what happens at a source ──▶ OnExitEnded, StreamEnded, Batch, Watched, Booted ──▶ Fired: a run
+//	the answer of a trigger script ──▶ Checked: no run, or its payload
+//	the message about a run ──▶ Alert, Stale, Receipt
 //
 // Why nothing is done twice: a slot is decided once. State.Settled is how far
 // slots have been decided, it only grows, and every slot up to it has a run
