@@ -74,6 +74,7 @@ type Request struct {
 	Model      string        // "": the agent's
 	Thinking   string        // how much it is to think, as it is written in its argv; "": nothing is said
 	Tools      []string      // what it may use; nil: nothing is said, which is all, empty is none
+	Light      bool          // the message alone, without the conversation before it
 	Isolated   bool          // a new transcript for this turn, in a session beside the one that is named
 	Fresh      bool          // a new transcript for this turn
 	RunID      string        // of the automation it is carried out for

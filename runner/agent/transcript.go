@@ -34,7 +34,7 @@ func (x *run) input() (string, error) {
 	if x.turn.Kind != session.KindUser && !strings.HasSuffix(message, "\n") {
 		message += "\n" // a shell that reads lines must not miss the last
 	}
-	if x.agent.Context != "transcript" {
+	if x.agent.Context != "transcript" || x.req.Light {
 		return message, nil
 	}
 	tr, err := x.tail(x.turn.SessionKey, contextBytes, 0)

@@ -273,3 +273,21 @@ func TestSessionRetention(t *testing.T) {
 		t.Error("its turns have gone too")
 	}
 }
+
+// With a light context the agent gets the message without the conversation.
+func TestLightContext(t *testing.T) {
+	for _, light := range []bool{false, true} {
+		w := newWorld(t)
+		w.asks(`cat > "$HOME/read"; echo it rains`, func(a *automation.Automation) {
+			a.SessionTarget, a.Payload.LightContext = "session:notes", light
+		})
+		w.agent.Context = "transcript"
+		for range 2 {
+			w.clock.Advance(time.Minute)
+			w.pass()
+		}
+		if got := strings.Contains(w.read("read"), "it rains"); got == light {
+			t.Errorf("light %v: it read %q", light, w.read("read"))
+		}
+	}
+}

@@ -21,4 +21,27 @@
 //
 // The agenda is one small row that says when there will be something to do.
 // Whoever writes an automation or a run marks it stale in the same transaction.
+//
+// # Messages
+//
+// The end of a run, the intent to tell it and, for a reminder, its event are one
+// transaction. What becomes of the message is noted in the run by Delivered, in
+// the transaction of the receipt; it never changes how the run ended. A result
+// that comes more than three hours after its slot is a message that has failed
+// already: it is listed with its reason, and a person may have it sent. A
+// failure is told by the rule of cron.failureAlert, however late.
+//
+// # What is kept of secrets
+//
+// The variables that a person gives a command (Payload.Env) are part of the
+// automation, so that their values stand in ledgers/automations.jsonl, which
+// only its owner can read; they are copied into no other ledger, and listings
+// show the names. The token of webhooks stands in claw.toml or a file of its
+// own, and goes to curl by its stdin.
+//
+// # Declared automations
+//
+// The tables of claw.toml are converged in the first pass, or the first change
+// by a person, that finds their digest different from the agenda's. Until then
+// List and Find show what they will be.
 package scheduler

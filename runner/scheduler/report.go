@@ -117,7 +117,7 @@ func (s *Scheduler) announce(tx *state.Tx, a automation.Automation, r automation
 		return "", "", nil
 	}
 	body := strings.TrimSpace(text)
-	d := delivery.Delivery{Title: a.Name, Body: body, Text: a.Name + "\n" + body, IdempotencyKey: "run:" + r.ID, Source: about(a, r)}
+	d := delivery.Delivery{Title: called(a), Body: body, Text: called(a) + "\n" + body, IdempotencyKey: "run:" + r.ID, Source: about(a, r)}
 	route, err := s.route(tx, a, *a.Delivery)
 	if err != nil {
 		return "", "", err
@@ -141,6 +141,14 @@ func hold(tx *state.Tx, d delivery.Delivery) error {
 		return err
 	}
 	return state.Deliveries.Put(tx, d.ID, row.Rev, held)
+}
+
+// called is what messages call an automation.
+func called(a automation.Automation) string {
+	if a.DisplayName != "" {
+		return a.DisplayName
+	}
+	return a.Name
 }
 
 func about(a automation.Automation, r automation.Run) delivery.Source {
@@ -177,7 +185,7 @@ func failure(a automation.Automation, r automation.Run, text string) (title, bod
 		reason = r.Why
 	}
 	how, _, _ := strings.Cut(reason, ":")
-	title = a.Name + " " + strings.ReplaceAll(string(r.Status), "_", " ")
+	title = called(a) + " " + strings.ReplaceAll(string(r.Status), "_", " ")
 	if how != "" {
 		title += " (" + process.Elide(how, 80) + ")"
 	}
@@ -200,7 +208,7 @@ func (s *Scheduler) posted(tx *state.Tx, a automation.Automation, r automation.R
 	}
 	rep := s.reportOf(a, r, text)
 	d, err := s.Post.Intend(tx, delivery.Delivery{
-		Route: delivery.Route{Channel: deliver.RunHook, To: to.URL}, Title: a.Name, Body: rep.Summary, Text: strings.TrimSpace(a.Name + " " + rep.Status + "\n" + rep.Summary),
+		Route: delivery.Route{Channel: deliver.RunHook, To: to.URL}, Title: called(a), Body: rep.Summary, Text: strings.TrimSpace(called(a) + " " + rep.Status + "\n" + rep.Summary),
 		IdempotencyKey: "webhook:" + r.ID, Source: about(a, r), Report: rep,
 	})
 	return d.ID, err

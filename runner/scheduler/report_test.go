@@ -84,6 +84,21 @@ func TestWhatBecomesOfTheMessage(t *testing.T) {
 	}
 }
 
+// Messages call it by its display name, people by its name.
+func TestDisplayName(t *testing.T) {
+	for script, want := range map[string]string{"echo fine": "Nightly backup", "exit 3": "Nightly backup failed (exit 3)"} {
+		w := newWorld(t)
+		w.add("backup", "1m", func(a *automation.Automation) {
+			announced(script, automation.Delivery{Mode: "announce"})(a)
+			a.DisplayName = "Nightly backup"
+		})
+		w.ran()
+		if sent := w.sent(); len(sent) != 1 || sent[0].Title != want || sent[0].Source.Name != "backup" {
+			t.Errorf("sent %+v, want %q", sent, want)
+		}
+	}
+}
+
 // A one-shot that goes with its success goes when its message has arrived.
 func TestAOneShotStaysUntilItsMessageHasArrived(t *testing.T) {
 	w := newWorld(t)

@@ -54,7 +54,7 @@ func (s *Scheduler) request(a automation.Automation, r automation.Run) agent.Req
 	return agent.Request{
 		Agent: s.agent(a), SessionKey: key, Fresh: fresh, RunID: r.ID, Kind: session.KindCron, Reason: "cron:" + a.Name,
 		Message: message(a, r, s.Clock.Now()), Quiet: true, ReplyMode: session.ReplyDeliver, Timeout: timeout, Wait: lanePatience,
-		Model: a.Payload.ModelFor(r.Attempt), Thinking: a.Payload.Thinking, Tools: a.Payload.ToolsAllow,
+		Model: a.Payload.ModelFor(r.Attempt), Thinking: a.Payload.Thinking, Tools: a.Payload.ToolsAllow, Light: a.Payload.LightContext,
 		Admit: func(tx *state.Tx, t *session.Turn) error { return s.admitted(tx, t, a, r) },
 	}
 }
