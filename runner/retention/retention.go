@@ -112,7 +112,8 @@ func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (in
 }
 
 // pending are the ids of the processes whose end has not been taken in yet,
-// however long ago it was: their rows are live, or their turns have not ended.
+// however long ago it was: their rows are live, the source of an automation
+// waits for them, or their turns have not ended.
 // oldest is when the first of these turns began; zero without one.
 func pending(store *state.Store) (awaited map[string]bool, oldest time.Time, err error) {
 	err = store.View(func(tx *state.Tx) error {
@@ -124,6 +125,15 @@ func pending(store *state.Store) (awaited map[string]bool, oldest time.Time, err
 		for _, row := range processes {
 			if row.Rec.Live() {
 				awaited[row.ID] = true
+			}
+		}
+		sources, err := state.Sources.All(tx)
+		if err != nil {
+			return err
+		}
+		for _, row := range sources {
+			if o := row.Rec.Owner; o != nil { // what a stream wrote last may have to be told yet
+				awaited[o.ProcessID] = true
 			}
 		}
 		turns, err := state.Turns.All(tx)
