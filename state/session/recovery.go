@@ -5,43 +5,6 @@ import (
 	"time"
 )
 
-// Recovery: what becomes of a turn that was cut off.
-//
-// A Cycle is a field of the session's row, not a ledger of its own. Each of its
-// moves belongs to something that writes that row anyway (a turn begins or
-// ends, a session is renewed), whoever wants to begin a turn reads it at no
-// cost, and a row has one revision, so that nobody decides by half of it.
-//
-//	a turn is cut off ──▶ interrupted ──Reserve──▶ reserved ──End──▶ closed (completed, failed, cancelled)
-//	                        ▲  │  └──Close──▶ closed                 │
-//	                        │  └──Tombstone──▶ tombstoned            │
-//	                        └────────── refused, or nobody knows ────┘
-//
-// The commands of spec/tasks-recovery.md 4.4, and what they are here:
-//
-//	mark_interrupted, mark_admitted_recovery_interrupted   Interrupt; End with AttemptUncertain
-//	observe                                                Observe
-//	prepare_attempt                                        Reserve
-//	cancel_reservation, abandon_reservation                End with AttemptRefused; with AttemptUncertain
-//	claim_foreground, validate_foreground, release_foreground   Claim, Cycle.Foreground, Release
-//	tombstone, fail_recovery, clear                        Tombstone, Close
-//	doctor_repair                                          Session.Contradiction, Session.Mended
-//	validate_recovery, admit_recovery                      none
-//
-// There is no admit_recovery, for here it would say nothing. An agent is a
-// program: that it was started is no acceptance (it may still answer 75), and
-// what it has accepted is known with its exit code, which is its end. So an
-// attempt is reserved in the transaction that admits its turn and ends in the
-// one that ends its turn; until then the row of the turn is the fence.
-//
-// There are no generations of processes either. Who owns an attempt, or works
-// in the session by hand, is a turn, and whether somebody is there still is
-// told by the locks of that turn (lane, life-line), never by a name. A lane
-// holds one turn at a time: there is one foreground claim at most.
-//
-// Nothing here is undone by a rejection: every command returns the cycle as it
-// was, together with the *Rejection.
-
 // Budget is how often one cycle is dispatched (seed 003, 15). It is charged
 // before the dispatch.
 const Budget = 3

@@ -300,7 +300,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRefund: an agent that says no costs nothing, one that claw never came to
+// TestAttemptEnds: an agent that says no costs nothing, one that claw never came to
 // start does (spec/tasks-recovery.md 4.5, 9.7).
 func TestAttemptEnds(t *testing.T) {
 	for how, want := range map[session.AttemptEnd]struct {
