@@ -76,6 +76,14 @@ func TestReceiptAfterOtherThings(t *testing.T) {
 			t.Error("removed")
 		}
 	})
+	t.Run("rescheduled meanwhile, and off: it stays", func(t *testing.T) {
+		next := f.Automation
+		next.Schedule.At = day("17:00")
+		edited, _ := automation.Edit(f.Automation, next, day("09:11"), zone)
+		if _, _, done := automation.Receipt(edited, f.Run, automation.Delivered, ""); done {
+			t.Error("removed")
+		}
+	})
 	t.Run("switched on meanwhile: it stays", func(t *testing.T) {
 		on := f.Automation
 		on.Enabled = true

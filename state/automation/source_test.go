@@ -74,6 +74,8 @@ func TestArm(t *testing.T) {
 	gaveUp, exhausted := given(lines)
 	fired := automation.OnExitEnded(exit, *live(exit), automation.SourceEnd{Began: day("09:00"), At: day("09:05"), Code: new(0)}, "x", day("09:05"))
 	gone := (*automation.Automation)(nil)
+	ending := live(exit)
+	ending.Status = automation.SourceStopping
 	at := func(a automation.Automation) *automation.Automation { return &a }
 	for _, tt := range []struct {
 		rule string
@@ -110,6 +112,7 @@ func TestArm(t *testing.T) {
 		{"switched off while it waits", at(edit(exit, "09:10", off)), waits(exit, "09:15"), "09:10", "keep stopped"},
 		{"off and on again between two looks: started anew", at(edit(edit(exit, "09:10", off), "09:11", on)), live(exit), "09:12", "stop stopping"},
 		{"off and on again while it waits: at once", at(edit(edit(exit, "09:10", off), "09:11", on)), waits(exit, "09:15"), "09:12", "start restarting"},
+		{"on again by a clock that was set back, while the command is being ended", at(edit(edit(exit, "08:40", off), "08:41", on)), ending, "08:42", "stop stopping"},
 		{"removed", gone, live(exit), "09:10", "stop stopping"},
 		{"removed, and its command has ended", gone, waits(exit, "09:15"), "09:10", "remove restarting"},
 		{"removed, and no source", gone, nil, "09:10", "remove "},
