@@ -12,6 +12,7 @@ import (
 	"claw/runner/clock"
 	"claw/runner/control"
 	"claw/runner/internal/proc"
+	"claw/runner/output"
 	"claw/runner/source"
 	"claw/state"
 	"claw/state/automation"
@@ -55,6 +56,33 @@ func (w *world) round() {
 	for _, src := range work.Quit {
 		if err := w.StopSource(w.t.Context(), src); err != nil {
 			w.t.Fatal(err)
+		}
+	}
+	w.audit()
+}
+
+// audit checks what always holds of sources: cursors are within the output,
+// and of each there is at most one command.
+func (w *world) audit() {
+	w.t.Helper()
+	live := map[string]int{}
+	for _, p := range w.processes() {
+		if id, command, _ := strings.Cut(p.RunID, "@"); command == p.ID && p.Live() {
+			live[id]++
+		}
+	}
+	for id, n := range live {
+		if n > 1 {
+			w.t.Errorf("source %s has %d commands", id, n)
+		}
+	}
+	for _, src := range w.sources() {
+		if src.Owner == nil || src.Offset+src.OffsetErr == 0 {
+			continue
+		}
+		r, err := output.Open(w.Store.ProcessDir(src.Owner.ProcessID))
+		if err != nil || max(src.Offset, src.OffsetErr) > r.Size() {
+			w.t.Errorf("the cursor is beyond the output (%v): %+v", err, src)
 		}
 	}
 }
