@@ -26,16 +26,28 @@ func (s *shift) schedule(ctx context.Context, w *parts) {
 	for _, r := range work.Stop {
 		s.fail(w.stop(r))
 	}
-	for _, r := range work.Start {
-		s.beside(r.ID, func() error { return w.start(s.turns, r) })
+	for _, group := range work.Groups() {
+		s.start(w, group)
 	}
 	s.tendSources(w, work)
+}
+
+// start carries runs out beside the passes, which know that they are at work.
+func (s *shift) start(w *parts, runs []automation.Run) {
+	keys := make([]string, len(runs))
+	for i, r := range runs {
+		keys[i] = r.ID
+		s.runs[r.ID] = true
+	}
+	s.launch(landing{slot: slotRun, keys: keys}, func(l *landing) { l.err = w.start(s.turns, runs) })
 }
 
 // landRun lets go of a run: what becomes of it is in its row.
 func (s *shift) landRun(l landing) {
 	s.again = true
-	delete(s.runs, l.key)
+	for _, key := range l.keys {
+		delete(s.runs, key)
+	}
 	s.fail(l.err)
 }
 

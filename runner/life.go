@@ -25,6 +25,7 @@ type life struct {
 	noted  string // note.Error in the file
 
 	first      bool          // no pass has been made yet
+	prepared   time.Time     // what is due then has been prepared for
 	seen       wake.Stamp    // before the last pass
 	lastPass   time.Duration // on the monotonic clock
 	resting    bool          // memory has been given back, and nothing is collected
@@ -113,6 +114,9 @@ func (l *life) look(ctx context.Context) {
 		}
 		l.pass(ctx)
 	}
+	if ctx.Err() == nil {
+		l.prepare()
+	}
 }
 
 func equal(a, b []time.Time) bool {
@@ -128,11 +132,8 @@ func (l *life) pass(ctx context.Context) {
 	s := l.shift
 	l.knownErrs, s.said = s.said, map[string]bool{}
 	poke.Trim(l.Dir)
-	if l.resting {
-		debug.SetGCPercent(l.collect)
-		debug.SetMemoryLimit(l.limit)
-	}
-	l.seen, l.first, l.resting = wake.Look(l.Dir), false, false
+	l.stir()
+	l.seen, l.first = wake.Look(l.Dir), false
 	l.lastPass = l.Clock.Elapsed()
 	if s.stuck == nil {
 		l.tries = 0
@@ -145,6 +146,15 @@ func (l *life) pass(ctx context.Context) {
 	}
 	l.note.Last, l.note.Error = s.passed, ""
 	l.tell()
+}
+
+// stir ends the rest: what is read from now on is collected as it should be.
+func (l *life) stir() {
+	if l.resting {
+		debug.SetGCPercent(l.collect)
+		debug.SetMemoryLimit(l.limit)
+	}
+	l.resting = false
 }
 
 // tell says what has failed, and puts off the next pass where nothing could be
@@ -203,12 +213,41 @@ func (l *life) sleep(ctx context.Context) {
 	}
 }
 
+// lead is how long before something is due it is prepared for: some dozen
+// supervisors boot in that time.
+const lead = 500 * time.Millisecond
+
+// nears tells that what automations have due next is near, and not here yet.
+func (l *life) nears() bool {
+	in := l.shift.cronNext.Sub(l.Clock.Now())
+	return !l.shift.cronNext.IsZero() && in > 0 && in <= lead
+}
+
+// prepare gets ready for what is due soon, once. What goes wrong is said by the
+// pass that follows.
+func (l *life) prepare() {
+	s := l.shift
+	if !l.nears() || l.prepared.Equal(s.cronNext) || s.stuck != nil {
+		return
+	}
+	l.prepared = s.cronNext
+	l.stir()
+	if s.r == nil && l.load(false) != nil {
+		return
+	}
+	s.see()
+	_ = s.r.work().prepare(s.cronNext)
+}
+
 // patience is how long to sleep at most. What the last pass has left undone is
 // not waited for: that pass had a reason.
 func (l *life) patience() time.Duration {
 	wait := clock.Longest
 	if next := l.shift.next(); next.After(l.shift.passed) {
 		wait = min(wait, max(0, next.Sub(l.Clock.Now())))
+	}
+	if at := l.shift.cronNext; at.After(l.Clock.Now()) && !at.Equal(l.prepared) {
+		wait = min(wait, max(0, at.Add(-lead).Sub(l.Clock.Now())))
 	}
 	if l.shift.stuck != nil {
 		wait = min(clock.Longest, max(0, l.until-l.Clock.Elapsed()))
@@ -233,12 +272,13 @@ func (l *life) feed() {
 
 // rest gives back memory once nothing has happened for a second.
 func (l *life) rest() {
-	if l.resting || len(l.shift.busy) > 0 || l.due() || l.Clock.Elapsed()-l.lastPass < idleAfter {
+	if l.resting || len(l.shift.busy) > 0 || l.due() || l.nears() || l.Clock.Elapsed()-l.lastPass < idleAfter {
 		return
 	}
 	l.resting = true
 	l.tellWatch()
 	l.write()
+	l.shift.spares.Discard()
 	l.letGo()
 	supervisor.TrimMemory()
 	// While it is on, everything is collected anew every two minutes, which is

@@ -25,8 +25,10 @@ type parts struct {
 	live     func() (bool, error) // something runs whose death nobody would be told of
 	turns    func(ctx context.Context) (ended []agent.Result, going []session.Turn, err error)
 	schedule func(ctx context.Context, atWork func(runID string) bool) (scheduler.Work, error)
-	start    func(ctx context.Context, r automation.Run) error
+	start    func(ctx context.Context, group []automation.Run) error
 	stop     func(r automation.Run) error
+
+	prepare func(at time.Time) error // for what is due then
 
 	startSource, stopSource func(ctx context.Context, src automation.Source) error
 
@@ -59,9 +61,11 @@ func (r *Runner) work() *parts {
 	}
 	if r.Scheduler == nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }
+		p.prepare = func(time.Time) error { return nil }
 		return p
 	}
-	p.schedule, p.start, p.stop = r.Scheduler.Pass, r.Scheduler.Start, r.Scheduler.Stop
+	p.schedule, p.start, p.stop = r.Scheduler.Pass, r.Scheduler.StartAll, r.Scheduler.Stop
+	p.prepare = r.Scheduler.Prepare
 	p.startSource, p.stopSource = r.Scheduler.StartSource, r.Scheduler.StopSource
 	return p
 }

@@ -8,6 +8,7 @@ import (
 
 	"claw/runner/clock"
 	"claw/runner/source"
+	"claw/runner/scheduler"
 	"claw/runner/wake"
 	"claw/state"
 )
@@ -62,7 +63,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	l := &life{Options: o, configured: stamps(o.Config), shift: newShift(ctx, r), first: true}
-	l.shift.log = o.Log
+	l.shift.log, l.shift.spares = o.Log, new(scheduler.Spares)
 	l.shift.eyes = source.NewSet(o.Clock, true)
 	defer l.close()
 	for {

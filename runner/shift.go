@@ -12,6 +12,7 @@ import (
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
+	"claw/runner/scheduler"
 	"claw/runner/source"
 	"claw/runner/wake"
 	"claw/state"
@@ -46,8 +47,9 @@ type shift struct {
 	turns, sends         context.Context // of agents, of channels and sweeps
 	stopTurns, stopSends context.CancelFunc
 
-	source   wake.Source // of a tick; opened when it is first needed
-	eyes     *source.Set // what is known of the sources of automations
+	source   wake.Source       // of a tick; opened when it is first needed
+	eyes     *source.Set       // what is known of the sources of automations
+	spares   *scheduler.Spares // of a runner
 	planNext time.Time
 	cronNext time.Time
 	runs     map[string]bool // of automations: what is being started, and turns that are waited for
@@ -79,7 +81,8 @@ type memo struct {
 // landing is the end of something that ran beside the passes.
 type landing struct {
 	slot    string
-	key     string // of memory; of a run its id
+	key     string   // of memory
+	keys    []string // of runs: their ids
 	wake    heartbeat.Planned
 	turn    session.Turn
 	flushed deliver.Flushed
@@ -102,6 +105,9 @@ func (s *shift) end() {
 	s.stopTurns()
 	s.stopSends()
 	s.eyes.Close()
+	if s.spares != nil {
+		s.spares.Close()
+	}
 	if s.source != nil {
 		s.source.Close()
 	}

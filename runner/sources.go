@@ -18,13 +18,13 @@ func (s *shift) beside(key string, do func() error) {
 		return
 	}
 	s.runs[key] = true
-	s.launch(landing{slot: slotRun, key: key}, func(l *landing) { l.err = do() })
+	s.launch(landing{slot: slotRun, keys: []string{key}}, func(l *landing) { l.err = do() })
 }
 
-// see gives the passes what this program knows of files and streams: it
-// outlives what is made anew with each configuration.
+// see gives the passes what this program knows of files and streams, and its
+// spare supervisors: they outlive what is made anew with each configuration.
 func (s *shift) see() {
 	if s.r.Scheduler != nil {
-		s.r.Scheduler.Eyes = s.eyes
+		s.r.Scheduler.Eyes, s.r.Scheduler.Spares = s.eyes, s.spares
 	}
 }

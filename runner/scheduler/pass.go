@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"claw/runner/internal/failpoint"
@@ -55,13 +56,19 @@ func (s *Scheduler) passRuns(ctx context.Context, atWork func(runID string) bool
 	for _, c := range sh.ended {
 		ends[c.run.ID] = s.outcome(c)
 	}
+	w = Work{}
 	err = s.Store.Update(ctx, func(tx *state.Tx) error {
+		s.Spares.back(w.spares)
 		w = Work{}
-		return s.pass(tx, now, atWork, ends, &w)
+		return s.pass(tx, sh, atWork, ends, &w)
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		failpoint.Hit("run-claimed")
 		err = s.reap(ctx)
+	case !errors.Is(err, state.ErrNotDurable): // nothing has been claimed
+		s.Spares.back(w.spares)
+		w = Work{}
 	}
 	return w, err
 }
@@ -82,6 +89,7 @@ func (s *Scheduler) peek(now time.Time, atWork func(string) bool) (sh *sheet, w 
 			return err
 		}
 		plan := automation.Decide(sh.in)
+		sh.plan = plan
 		if len(sh.ended) == 0 && len(plan.Runs)+len(plan.Automations)+len(plan.Deleted)+len(plan.Notices) == 0 && s.current(sh, plan) && s.converged(row.Rec) {
 			w.Next, w.Stop, w.sources, sh = plan.Next, stopping(sh), row.Rec.Sources, nil
 		}
@@ -113,20 +121,24 @@ func stopping(sh *sheet) []automation.Run {
 	return list
 }
 
-// pass is Pass within its transaction.
-func (s *Scheduler) pass(tx *state.Tx, now time.Time, atWork func(string) bool, ends map[string]outcome, w *Work) error {
+// pass is Pass within its transaction. What peek has read and decided holds if
+// nothing has been written since.
+func (s *Scheduler) pass(tx *state.Tx, sh *sheet, atWork func(string) bool, ends map[string]outcome, w *Work) error {
 	busy := func(id string) bool {
 		if _, known := ends[id]; known {
 			return false
 		}
 		return atWork(id)
 	}
-	if _, err := s.converge(tx); err != nil {
-		return err
-	}
-	sh, err := s.read(tx, now, busy)
+	changed, err := s.converge(tx)
 	if err != nil {
 		return err
+	}
+	if now := sh.now; changed || tx.Position() != sh.position {
+		if sh, err = s.read(tx, now, busy); err != nil {
+			return err
+		}
+		sh.plan = automation.Decide(sh.in)
 	}
 	finished := false
 	for _, c := range sh.ended {
@@ -147,11 +159,12 @@ func (s *Scheduler) pass(tx *state.Tx, now time.Time, atWork func(string) bool, 
 		}
 	}
 	if finished {
-		if sh, err = s.read(tx, now, busy); err != nil {
+		if sh, err = s.read(tx, sh.now, busy); err != nil {
 			return err
 		}
+		sh.plan = automation.Decide(sh.in)
 	}
-	return s.carry(tx, sh, automation.Decide(sh.in), w)
+	return s.carry(tx, sh, sh.plan, w)
 }
 
 // carry writes a plan.
@@ -164,7 +177,7 @@ func (s *Scheduler) carry(tx *state.Tx, sh *sheet, p automation.Plan, w *Work) e
 	for _, r := range p.Runs {
 		row, known := sh.runs[r.ID]
 		if claims[r.ID] {
-			r = s.claim(sh.autos[r.AutomationID].Rec, r, tx.Now())
+			r = s.claim(sh.autos[r.AutomationID].Rec, r, tx.Now(), w)
 			w.Start = append(w.Start, r)
 		}
 		if !r.Status.Open() {
@@ -209,15 +222,25 @@ func count(b bool) int {
 
 // claim is a run that is about to be started, or asked about: its trigger
 // script comes first.
-func (s *Scheduler) claim(a automation.Automation, r automation.Run, now time.Time) automation.Run {
+func (s *Scheduler) claim(a automation.Automation, r automation.Run, now time.Time, w *Work) automation.Run {
 	r.Owner = self()
 	switch {
 	case a.Checks(r):
-		r.Owner.CheckID, r.TriggerRev = ulid.New(now), a.State.TriggerRev
+		r.Owner.CheckID, r.TriggerRev = s.processID(now, w), a.State.TriggerRev
 	case a.Payload.Kind == automation.PayloadCommand:
-		r.Owner.ProcessID = ulid.New(now)
+		r.Owner.ProcessID = s.processID(now, w)
 	}
 	return r
+}
+
+// processID is the ULID of a spare, or a new one.
+func (s *Scheduler) processID(now time.Time, w *Work) string {
+	id, ok := s.Spares.hold()
+	if !ok {
+		return ulid.New(now)
+	}
+	w.spares = append(w.spares, id)
+	return id
 }
 
 func (s *Scheduler) carryAutomations(tx *state.Tx, sh *sheet, p automation.Plan) error {

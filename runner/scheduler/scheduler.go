@@ -50,6 +50,9 @@ type Scheduler struct {
 	OnLoss      string // tools.exec.onSupervisorLoss
 	WakeOnExit  string // see supervisor.Request.Wake
 
+	// Spares wait for what is due next; nil: there are none, see Prepare.
+	Spares *Spares
+
 	gate     chan struct{} // commands being started
 	makeGate sync.Once
 	sum      string // of Declared
@@ -57,8 +60,8 @@ type Scheduler struct {
 	reaped   time.Time // when reap last looked
 }
 
-// starters is how many commands are started at once: forking is the machine's
-// work, and more only wait for one another.
+// starters is how many groups of commands are started at once: forking is the
+// machine's work, and more only wait for one another.
 const starters = 4
 
 // enter waits for a place among those who start commands.
@@ -78,7 +81,8 @@ type Work struct {
 	Begin []automation.Source // claimed: each is for StartSource
 	Quit  []automation.Source // not wanted any more: each is for StopSource
 
-	sources int // how many there are
+	sources int      // how many there are
+	spares  []string // the ULIDs of Spares that stand in claims
 }
 
 // wakeAt notes when there will be something to do; zero: never.

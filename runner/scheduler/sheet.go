@@ -18,6 +18,9 @@ type sheet struct {
 	runs   map[string]state.Row[automation.Run]
 	in     automation.Input
 	ended  []carried // runs whose process or turn has ended
+
+	position int64           // of the transaction that was seen
+	plan     automation.Plan // what follows, once it has been decided
 }
 
 // carried is a run with who has carried it out.
@@ -49,7 +52,7 @@ func stale(tx *state.Tx) error {
 // read makes the sheet. atWork tells a run that this program is starting or
 // waiting for.
 func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) bool) (*sheet, error) {
-	sh := &sheet{now: now, autos: map[string]state.Row[automation.Automation]{}, runs: map[string]state.Row[automation.Run]{}}
+	sh := &sheet{now: now, position: tx.Position(), autos: map[string]state.Row[automation.Automation]{}, runs: map[string]state.Row[automation.Run]{}}
 	var err error
 	if sh.agenda, err = agenda(tx); err != nil {
 		return nil, err

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"claw/runner/agent"
 	"claw/runner/control"
-	"claw/runner/internal/failpoint"
 	"claw/runner/supervisor"
 	"claw/state"
 	"claw/state/automation"
@@ -32,7 +30,7 @@ func (s *Scheduler) Start(ctx context.Context, r automation.Run) error {
 	case a.Payload.Kind == automation.PayloadTurn:
 		return s.turn(ctx, a, r)
 	}
-	return s.command(ctx, a, r)
+	return s.commands(ctx, []claimed{{a, r}})
 }
 
 func (s *Scheduler) find(id string) (a automation.Automation, ok bool, err error) {
@@ -51,55 +49,6 @@ func (s *Scheduler) conclude(r automation.Run, end automation.End) error {
 		_, err := s.finish(tx, r, outcome{end: end})
 		return err
 	})
-}
-
-// command starts a command under the ULID of its claim.
-func (s *Scheduler) command(ctx context.Context, a automation.Automation, r automation.Run) error {
-	leave := s.enter()
-	defer leave()
-	if ctx.Err() != nil {
-		return nil // the claim is taken back
-	}
-	failpoint.Hit("run-starting")
-	err := s.launch(ctx, a, r)
-	if err == nil {
-		return nil
-	}
-	begun, findErr := s.begun(r)
-	if begun || findErr != nil || ctx.Err() != nil {
-		return findErr // its row says what became of it, or there is none
-	}
-	return s.conclude(r, automation.End{Status: automation.Failed, Category: automation.Other, Error: "it could not be started: " + err.Error()})
-}
-
-// begun tells that the row of a run's process is there.
-func (s *Scheduler) begun(r automation.Run) (ok bool, err error) { return s.known(r.Owner.ProcessID) }
-
-func (s *Scheduler) launch(ctx context.Context, a automation.Automation, r automation.Run) error {
-	ex := s.exec(a, r)
-	if input := a.Stdin(r); input != "" {
-		f, err := agent.Stdin(s.Store, input)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		ex.Stdin, ex.Caller = supervisor.StdinCaller, f
-	}
-	req, err := ex.Request()
-	if err != nil {
-		return err
-	}
-	req.Row.RunID = r.ID
-	spare, err := supervisor.PrepareAs(r.Owner.ProcessID, s.Store.Dir())
-	if err != nil {
-		return err
-	}
-	h, err := spare.Launch(ctx, s.Store, req)
-	if err != nil {
-		return err
-	}
-	failpoint.Hit("run-started")
-	return h.Close()
 }
 
 // exec is the command of an automation as exec -b would start it: nobody is

@@ -84,7 +84,7 @@ func (s *Scheduler) begin(ctx context.Context, e control.Exec, processID, runID 
 		return err
 	}
 	req.Row.RunID = runID
-	spare, err := supervisor.PrepareAs(processID, s.Store.Dir())
+	spare, err := s.spare(processID)
 	if err != nil {
 		return err
 	}

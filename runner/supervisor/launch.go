@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claw/runner/clock"
-	"claw/runner/internal/failpoint"
 	"claw/runner/internal/proc"
 	"claw/runner/retention"
 	"claw/runner/settle"
@@ -117,42 +116,9 @@ func (s *Spare) Discard() { s.conn.Close() }
 // the command has really started and its claim is durable, or with a Handle
 // that says why it could not.
 func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*Handle, error) {
-	lifeline, err := s.takeLifeline(store)
-	if err != nil {
-		s.Discard()
-		return nil, err
-	}
-	defer lifeline.Close()
-	row, durable, err := s.claim(ctx, store, req)
-	if err != nil {
-		s.Discard()
-		os.RemoveAll(store.ProcessDir(s.id))
-		return nil, err
-	}
-	failpoint.Hit("exec-claimed")
-	files := []*os.File{lifeline}
-	if req.Stdin == StdinCaller {
-		files = append(files, req.Caller)
-	}
-	spec := Spec{
-		StateDir: exact(store.Dir()), Row: row.Rec,
-		Path: exact(req.Path), Argv: req.Row.Argv, Dir: exact(req.Row.Cwd), Env: req.Env,
-		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Retain: req.Retain,
-		Wake: req.Wake, Undo: req.Undo,
-	}
-	spec.Row.Argv = nil // once is enough: it may be long
-	synced := make(chan error, 1)
-	go func() { synced <- durable() }()
-	if err := sendSpec(s.conn, spec, files...); err != nil {
-		return nil, errors.Join(s.broken(err), <-synced)
-	}
-	lifeline.Close() // the supervisor's alone from here on: its death must be seen
-	failpoint.Hit("exec-sent")
-	h, err := s.await(&Handle{Row: row.Rec, conn: s.conn, store: store, onLoss: req.OnLoss})
-	if syncErr := <-synced; syncErr != nil && err == nil {
-		h.Warnings = append(h.Warnings, syncErr.Error())
-	}
-	return h, err
+	one := []*Launching{{Spare: s, Request: req}}
+	LaunchAll(ctx, store, one)
+	return one[0].Handle, one[0].Err
 }
 
 func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
@@ -161,38 +127,6 @@ func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
 		return nil, err
 	}
 	return state.LockFile(settle.Lifeline(dir))
-}
-
-// claim writes the row before anything runs, and the task with it when the
-// process starts in the background.
-//
-// durable waits for the disk. A power cut ends the command as well, so that
-// the claim may become durable while the command starts; but nobody is told
-// an id that could be lost.
-func (s *Spare) claim(ctx context.Context, store *state.Store, req Request) (row state.Row[process.Process], durable func() error, err error) {
-	durable = func() error { return nil }
-	opt := state.Relaxed()
-	if req.Row.Background {
-		opt = state.Deferred(&durable)
-	}
-	self, _ := proc.Identify(s.pid)
-	err = store.Update(ctx, func(tx *state.Tx) error {
-		slug, err := newSlug(tx)
-		if err != nil {
-			return err
-		}
-		p := req.Row
-		p.ID, p.Slug, p.Phase, p.Supervisor = s.id, slug, process.Starting, self
-		p.CreatedAt = tx.Now()
-		if p.Background {
-			if err := settle.AddTask(tx, &p); err != nil {
-				return err
-			}
-		}
-		row = state.Row[process.Process]{ID: p.ID, Rev: 1, Rec: p}
-		return state.Processes.Put(tx, p.ID, 0, p)
-	}, opt)
-	return row, durable, err
 }
 
 // newSlug draws a slug that nothing live or listed has. Rows that have left

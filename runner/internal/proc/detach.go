@@ -30,7 +30,7 @@ func Detach(args, env []string, extra ...int) (pid int, err error) {
 		Dir: "/", Env: env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err == nil {
-		go Wait(pid)
+		go collect(pid)
 	}
 	return pid, err
 }

@@ -1,0 +1,127 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"claw/runner/agent"
+	"claw/runner/internal/failpoint"
+	"claw/runner/supervisor"
+	"claw/state/automation"
+)
+
+// together is how many commands are started by one transaction. All of them
+// wait for it and for one another's programs to be found.
+const together = 16
+
+// Groups are the claimed runs of w in their order, as they are to be given to
+// StartAll: commands some at a time, everything else alone.
+func (w Work) Groups() [][]automation.Run {
+	var groups [][]automation.Run
+	open := -1 // the group that takes more commands
+	for _, r := range w.Start {
+		command := r.Owner.ProcessID != "" && r.Owner.CheckID == ""
+		if command && open >= 0 && len(groups[open]) < together {
+			groups[open] = append(groups[open], r)
+			continue
+		}
+		if groups = append(groups, []automation.Run{r}); command {
+			open = len(groups) - 1
+		}
+	}
+	return groups
+}
+
+// StartAll is Start for one of the Groups.
+func (s *Scheduler) StartAll(ctx context.Context, runs []automation.Run) error {
+	var commands []claimed
+	var errs []error
+	for _, r := range runs {
+		a, ok, err := s.find(r.AutomationID)
+		if err == nil && ok && a.Payload.Kind == automation.PayloadCommand && r.Owner.ProcessID != "" && r.Owner.CheckID == "" {
+			commands = append(commands, claimed{a, r})
+			continue
+		}
+		errs = append(errs, s.Start(ctx, r))
+	}
+	if len(commands) > 0 {
+		errs = append(errs, s.commands(ctx, commands))
+	}
+	return errors.Join(errs...)
+}
+
+// claimed is a run that is to be started.
+type claimed struct {
+	a automation.Automation
+	r automation.Run
+}
+
+// commands starts commands under the ULIDs of their claims.
+func (s *Scheduler) commands(ctx context.Context, all []claimed) error {
+	leave := s.enter()
+	defer leave()
+	if ctx.Err() != nil {
+		return nil // the claims are taken back
+	}
+	failpoint.Hit("run-starting")
+	var errs []error
+	for i, err := range s.launch(ctx, all) {
+		if err != nil {
+			errs = append(errs, s.couldNotStart(ctx, all[i].r, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// couldNotStart ends a run whose command could not be started.
+func (s *Scheduler) couldNotStart(ctx context.Context, r automation.Run, why error) error {
+	begun, err := s.known(r.Owner.ProcessID)
+	if begun || err != nil || ctx.Err() != nil {
+		return err // its row says what became of it, or there is none
+	}
+	return s.conclude(r, automation.End{Status: automation.Failed, Category: automation.Other, Error: "it could not be started: " + why.Error()})
+}
+
+// launch starts commands and gives an error for each, nil for those that run.
+func (s *Scheduler) launch(ctx context.Context, all []claimed) []error {
+	errs := make([]error, len(all))
+	var list []*supervisor.Launching
+	var of []int // which of all
+	for i, c := range all {
+		l, stdin, err := s.prepared(c)
+		if stdin != nil {
+			defer stdin.Close()
+		}
+		if errs[i] = err; err == nil {
+			list, of = append(list, l), append(of, i)
+		}
+	}
+	supervisor.LaunchAll(ctx, s.Store, list)
+	for k, l := range list {
+		if errs[of[k]] = l.Err; l.Err == nil {
+			failpoint.Hit("run-started")
+			errs[of[k]] = l.Handle.Close()
+		}
+	}
+	return errs
+}
+
+// prepared finds out what to run and has a supervisor for it. The caller closes
+// stdin once it has been launched; nil when there is none.
+func (s *Scheduler) prepared(c claimed) (l *supervisor.Launching, stdin *os.File, err error) {
+	ex := s.exec(c.a, c.r)
+	if input := c.a.Stdin(c.r); input != "" {
+		if stdin, err = agent.Stdin(s.Store, input); err != nil {
+			return nil, nil, err
+		}
+		ex.Stdin, ex.Caller = supervisor.StdinCaller, stdin
+	}
+	req, err := ex.Request()
+	if err != nil {
+		return nil, stdin, err
+	}
+	req.Row.RunID = c.r.ID
+	spare, err := s.spare(c.r.Owner.ProcessID)
+	return &supervisor.Launching{Spare: spare, Request: req}, stdin, err
+}
