@@ -21,6 +21,7 @@ type execCmd struct {
 	YieldMs    *float64 `name:"yield-ms" help:"Wait so many milliseconds (10 to 120000), then let the command go on in the background and exit 75." placeholder:"N"`
 	Wait       bool     `help:"Wait for the end, however long it takes, also where a yield is the default."`
 	Timeout    *float64 `help:"End the command after so many seconds, counted from its start; 0 never does." placeholder:"SEC"`
+	NoOutput   *float64 `name:"no-output-timeout" help:"End the command when it has printed nothing for so many seconds; 0 never does." placeholder:"SEC"`
 	PTY        bool     `name:"pty" help:"Run it in a terminal of its own, 120 columns by 30 rows; in the foreground of a terminal, of that one's size."`
 	Size       string   `help:"Size of that terminal, as in 80x24." placeholder:"COLSxROWS"`
 	Workdir    string   `help:"Run it in this directory." placeholder:"DIR"`
@@ -232,6 +233,9 @@ func (c *execCmd) timing(a *app, x *execution, ex *control.Exec) {
 		ex.TimeoutMs = process.TimeoutMs(*c.Timeout)
 	case turn || x.cfg.IsSet("tools.exec.timeoutSeconds"):
 		ex.TimeoutMs = process.TimeoutMs(float64(t.TimeoutSeconds))
+	}
+	if c.NoOutput != nil {
+		ex.NoOutputTimeoutMs = process.TimeoutMs(*c.NoOutput)
 	}
 	asked := c.Background || c.YieldMs != nil
 	if x.cfg.Tools.Denies("process") {
