@@ -243,6 +243,35 @@ func TestAutoDisable(t *testing.T) {
 	}
 }
 
+// What came due while the tenth failure went on has a record too.
+func TestAutoDisableLeavesNoGap(t *testing.T) {
+	w := newWorld(t)
+	w.add("report", "2h", sh("exit 3"))
+	for range 9 {
+		w.clock.Advance(2 * time.Hour)
+		w.pass()
+		w.settle()
+	}
+	w.clock.Advance(2 * time.Hour)
+	w.pass() // the tenth is started
+	w.clock.Advance(5 * time.Hour)
+	w.settle()
+	a := w.autos()[0]
+	if a.Enabled || a.State.AutoDisabled == nil {
+		t.Fatalf("after ten failures: %+v", a.State)
+	}
+	slots, owed := 0, 0
+	for _, r := range w.runs() {
+		slots += max(r.Count, 1)
+		if r.Status == automation.Missed && r.Code == automation.CodeDisabled {
+			owed += max(r.Count, 1)
+		}
+	}
+	if slots != 12 || owed != 2 {
+		t.Errorf("%d of 12 slots have a record, %d of 2 say that it was switched off: %+v", slots, owed, w.runs())
+	}
+}
+
 func TestWhatASuccessSays(t *testing.T) {
 	for _, tt := range []struct{ name, script, want string }{
 		{"its output", "echo all fine", "all fine"},

@@ -241,6 +241,15 @@ func automationOf(tx *state.Tx, r automation.Run) (state.Row[automation.Automati
 
 // follow writes what follows for the automation.
 func (s *Scheduler) follow(tx *state.Tx, a state.Row[automation.Automation], f automation.Finished) error {
+	if a.Rec.Enabled {
+		var owed []automation.Run
+		f.Automation, owed = automation.Off(f.Automation, tx.Now(), s.Zone)
+		for _, r := range owed {
+			if err := addRun(tx, r); err != nil {
+				return err
+			}
+		}
+	}
 	if f.Delete {
 		if err := state.Automations.Delete(tx, a.ID, a.Rev); err != nil {
 			return err
@@ -259,6 +268,15 @@ func (s *Scheduler) follow(tx *state.Tx, a state.Row[automation.Automation], f a
 		}
 	}
 	return nil
+}
+
+// addRun writes the row of a slot that has none.
+func addRun(tx *state.Tx, r automation.Run) error {
+	_, known, err := state.Runs.Get(tx, r.ID)
+	if err != nil || known {
+		return err
+	}
+	return state.Runs.Put(tx, r.ID, 0, r)
 }
 
 // endTask ends the task of a turn or of a reminder. That of a command ended

@@ -112,6 +112,18 @@ func unowed(a Automation, now time.Time, zone Zones, moved bool) []Run {
 	return p.plan().Runs
 }
 
+// Off is what an automation that has just switched itself off leaves: its slots
+// that came due meanwhile and were not decided are recorded, and decided with
+// that. Others are returned as they are.
+func Off(a Automation, now time.Time, zone Zones) (Automation, []Run) {
+	if a.Enabled || a.State.AutoDisabled == nil || !now.After(a.State.Settled) {
+		return a, nil
+	}
+	runs := unowed(a, now, zone, false)
+	a.State.Settled = now.Truncate(time.Millisecond)
+	return a, runs
+}
+
 func sameTrigger(a, b *Trigger) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Script == b.Script
 }
