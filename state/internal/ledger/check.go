@@ -23,9 +23,32 @@ func (c *checker) add(path string, line int, hint, format string, args ...any) {
 
 // Check reads everything and lists what is not as it should be: checksums,
 // sequence and revision numbers, the agreement of journal and ledgers, the
-// archive, permissions, and files that do not belong. It writes nothing. While
-// others write it may see their half-done work.
+// archive, permissions, and files that do not belong. It writes nothing. What
+// it finds while others write may be their half-done work: it looks again then.
 func (d *Dir) Check() ([]Bad, error) {
+	for tries := 1; ; tries++ {
+		before := d.journalStamp()
+		bad, err := d.check()
+		if len(bad) == 0 || err != nil || tries == maxChecks || d.journalStamp() == before {
+			return bad, err
+		}
+	}
+}
+
+// maxChecks bounds how often Check looks again. Whoever writes without a pause
+// is seen half-way by chance only, and not so often in a row.
+const maxChecks = 50
+
+// journalStamp differs when something was written in between: whoever writes
+// appends to the journal first, or replaces it.
+func (d *Dir) journalStamp() (s struct{ size, nanos int64 }) {
+	if info, err := d.FS.Lstat(d.file(JournalName)); err == nil {
+		s.size, s.nanos = info.Size(), info.ModTime().UnixNano()
+	}
+	return s
+}
+
+func (d *Dir) check() ([]Bad, error) {
 	c := checker{d: d}
 	if _, err := d.FS.Lstat(d.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
