@@ -44,7 +44,8 @@ var (
 	Agendas     = Ledger[automation.Agenda]{name: "agenda"}
 	Sources     = Ledger[automation.Source]{name: "sources"}
 
-	Boots = Ledger[boot.Boot]{name: "boots"}
+	Boots         = Ledger[boot.Boot]{name: "boots", memo: true}
+	Continuations = Ledger[boot.Continuation]{name: "continuations"}
 )
 
 // Named is the ledger of a kind of record that has no name above.

@@ -20,8 +20,12 @@ const (
 	StartupFailed  Outcome = "startup_failed"  // it could not begin
 )
 
-// CrashLoop is the StartupReason of a boot that began in safe mode.
-const CrashLoop = "crash_loop"
+// The StartupReasons. Only CrashLoop holds beyond the boot that has it.
+const (
+	CrashLoop = "crash_loop" // it began in safe mode, because others had died
+	AskedSafe = "asked_safe" // it began in safe mode, because somebody wanted it so
+	Restarted = "restart"    // it took over from one that was told to restart
+)
 
 // Reasons why a runner refuses to begin although nothing is wrong with it: such
 // a start is no sign of a crash loop, however often it is tried.
@@ -43,6 +47,9 @@ type Boot struct {
 	StartupReason string           `json:"startupReason,omitempty"` // CrashLoop, or what it was started for
 	Reason        string           `json:"reason,omitempty"`        // of the outcome: a word of the above, or one sentence
 	RecoveredAt   time.Time        `json:"recoveredAt,omitzero"`    // when the safe mode ended that it began with
+	Order         Order            `json:"order,omitzero"`          // what it was told to do with itself
+	Found         Fate             `json:"found,omitempty"`         // what became of one that nobody ended: died, outage or unknown
+	FoundAt       time.Time        `json:"foundAt,omitzero"`
 }
 
 // MoveError is an illegal change of outcome; it names both ends.

@@ -11,9 +11,16 @@
 // for life says so (design.md 3.2). An open row of a runner without the lock is
 // one that died without a word: a kill, a crash, the machine.
 //
+// A runner is told to end, or to start anew, by an Order in its row (Tell); what
+// a session is to go on with afterwards is a Continuation.
+//
 // Only a runner has rows. A tick lives for seconds, and cron calls it each
 // minute: its death is found by the next one. But a tick does what a runner
-// does, and so it asks the Breaker too.
+// does, and so it asks the Breaker too. Where only ticks run nobody trips it.
+// It is there for a service manager that starts what dies again within seconds;
+// ticks that die come at most once a minute, or once for the end of a command,
+// and what each of them was about is claimed first, so that its own budget ends
+// it (three recoveries, three failures of an event, no second send).
 //
 // Where the rows cannot be read nothing is known against anybody: Assess of no
 // rows is normal, and whoever could not read them says so (a damaged ledger
