@@ -3,12 +3,38 @@ package state
 import (
 	"context"
 	"iter"
+	"os"
+	"path/filepath"
 	"time"
+
+	"claw/state/internal/ledger"
+	"claw/state/internal/lock"
 )
 
+// checkPatience is how long Check waits for others to have written.
+const checkPatience = 5 * time.Second
+
 // Check reads the whole directory and lists what is not as it should be; it
-// writes nothing. While others write it may report their half-done work.
-func (s *Store) Check() ([]Problem, error) { return s.dir.Check() }
+// writes nothing. What it finds may be the half-done work of somebody who
+// writes: it then looks again while nobody can.
+func (s *Store) Check() ([]Problem, error) {
+	found, err := s.dir.Check()
+	if err != nil || len(found) == 0 {
+		return found, err
+	}
+	path := filepath.Join(s.dir.Path, ledger.LockName)
+	if _, err := os.Lstat(path); err != nil {
+		return found, nil // nobody has written yet, and this must not make a file
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), checkPatience)
+	defer cancel()
+	unlock, err := lock.Acquire(ctx, path)
+	if err != nil {
+		return found, nil //nolint:nilerr // the lock is one of the things that may be wrong
+	}
+	defer unlock()
+	return s.dir.Check()
+}
 
 // Repair sets right what Check finds, and returns that. It moves what it takes
 // away to quarantine/ and deletes nothing; what is missing stays missing.

@@ -23,39 +23,16 @@ func (c *checker) add(path string, line int, hint, format string, args ...any) {
 
 // Check reads everything and lists what is not as it should be: checksums,
 // sequence and revision numbers, the agreement of journal and ledgers, the
-// archive, permissions, and files that do not belong. It writes nothing. What
-// it finds while others write may be their half-done work: it looks again then.
+// archive, permissions, and files that do not belong. It writes nothing. While
+// others write it may see their half-done work.
 func (d *Dir) Check() ([]Bad, error) {
-	for tries := 1; ; tries++ {
-		before := d.journalStamp()
-		bad, err := d.check()
-		if len(bad) == 0 || err != nil || tries == maxChecks || d.journalStamp() == before {
-			return bad, err
-		}
-	}
-}
-
-// maxChecks bounds how often Check looks again. Whoever writes without a pause
-// is seen half-way by chance only, and not so often in a row.
-const maxChecks = 50
-
-// journalStamp differs when something was written in between: whoever writes
-// appends to the journal first, or replaces it.
-func (d *Dir) journalStamp() (s struct{ size, nanos int64 }) {
-	if info, err := d.FS.Lstat(d.file(JournalName)); err == nil {
-		s.size, s.nanos = info.Size(), info.ModTime().UnixNano()
-	}
-	return s
-}
-
-func (d *Dir) check() ([]Bad, error) {
 	c := checker{d: d}
 	if _, err := d.FS.Lstat(d.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	c.tree()
-	c.format()
 	j, err := d.Load(nil)
+	c.format(errors.Is(err, ErrNoJournal))
 	if errors.Is(err, ErrNoJournal) {
 		return c.bad, nil
 	}
@@ -80,11 +57,13 @@ func (c *checker) failed(path string, err error) {
 	c.add(path, 0, e.Hint, "%s", e.Why)
 }
 
-func (c *checker) format() {
+// format looks at the version of the layout. A directory without a journal is
+// one that Init has yet to complete.
+func (c *checker) format(unborn bool) {
 	switch n, err := c.d.ReadFormat(); {
 	case err != nil:
 		c.failed(FormatName, err)
-	case n == 0:
+	case n == 0 && !unborn:
 		c.add(FormatName, 0, hintDoctor, "it is missing")
 	case n > Format:
 		c.add(FormatName, 0, "use the newer claw to write here; reading works", "format %d is newer than this claw's %d", n, Format)
