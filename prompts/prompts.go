@@ -137,6 +137,8 @@ const (
 	NoticeRelayed = "notice-relayed" // events whose turns kept failing
 	NoticeLost    = "notice-lost"    // events of a turn of which nobody knows what it did
 	NoticeResend  = "notice-resend"  // a message whose turn cannot be continued
+	NoticeCutOff  = "notice-cutoff"  // a turn that was cut off, by the embedded agent
+	NoticeGivenUp = "notice-givenup" // a turn that was cut off again and again
 )
 
 // Notice is what a person is told about an agent, in one of the texts above;

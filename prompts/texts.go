@@ -44,6 +44,10 @@ var (
 	textNoticeLost string
 	//go:embed notice-resend.txt
 	textNoticeResend string
+	//go:embed notice-cutoff.txt
+	textNoticeCutOff string
+	//go:embed notice-givenup.txt
+	textNoticeGivenUp string
 )
 
 // embedded is one text of claw's own.
@@ -77,5 +81,7 @@ func all() []embedded {
 		{"notice-relayed", "to a person: what an agent could not be told", "{details}", textNoticeRelayed},
 		{"notice-lost", "to a person: a turn of unknown outcome", "{details}", textNoticeLost},
 		{"notice-resend", "to a person: a turn that cannot be continued", "{details}", textNoticeResend},
+		{"notice-cutoff", "to a person: a turn that was cut off, where no agent is configured", "{details}", textNoticeCutOff},
+		{"notice-givenup", "to a person: a turn that was cut off again and again", "{details}", textNoticeGivenUp},
 	}
 }

@@ -55,6 +55,10 @@ type Turns struct {
 	// whole up to session.MaxTranscriptReply. It is called exactly once for
 	// every turn that ends, by whoever ends it. Nil adds nothing.
 	OnEnd func(tx *state.Tx, t *session.Turn, reply string) error
+	// OnOver adds what a person is owed of a cycle that is over, in the
+	// transaction that ends it; see session.Cycle.Owes. Where the end of a turn
+	// ends it, it comes after OnEnd. Nil adds nothing.
+	OnOver func(tx *state.Tx, c session.Cycle) error
 }
 
 // Request is one turn that is asked for.
@@ -99,6 +103,10 @@ type Request struct {
 	// Admit adds to the admission's transaction, and refuses the turn when it
 	// fails: nothing has then happened. It may run more than once.
 	Admit func(tx *state.Tx, t *session.Turn) error
+	// Recover makes it an attempt at going on with what was cut off in the
+	// session. Run fails with a *session.Rejection when that is not to be
+	// continued any more. Nil: it is a turn of its own.
+	Recover *Attempt
 }
 
 // Result is a turn that has ended, with its whole reply.

@@ -13,12 +13,18 @@ import (
 
 // conclude ends a turn by what is on disk: the row of its process and what
 // that printed. It is the same whoever does it, and whenever. going tells that
-// the argv still runs; then nothing was done. The caller holds the lane.
-func (r *Turns) conclude(ctx context.Context, t session.Turn) (res Result, going bool, err error) {
+// the argv still runs; then nothing was done. The caller holds the lane. left
+// tells that nobody has waited for the turn: an answer to a person is then a
+// message.
+func (r *Turns) conclude(ctx context.Context, t session.Turn, left bool) (res Result, going bool, err error) {
 	e, going, err := r.collect(ctx, t)
 	if err != nil || going {
 		return Result{Turn: t}, going, err
 	}
+	if e.status == session.TurnLost {
+		e = r.known(t, e)
+	}
+	e.left = left
 	res, err = r.end(t, e)
 	return res, false, err
 }
@@ -75,15 +81,7 @@ func (r *Turns) end(t session.Turn, e ending) (Result, error) {
 		}
 		final = row.Rec // what heartbeat respond said meanwhile is in it
 		e.apply(&final, tx.Now())
-		if r.OnEnd != nil {
-			if err := r.OnEnd(tx, &final, e.reply); err != nil {
-				return err
-			}
-		}
-		if err := state.Turns.Put(tx, row.ID, row.Rev, final); err != nil {
-			return err
-		}
-		return endSession(tx, final, e.killed)
+		return r.ended(tx, &final, row.Rev, e)
 	})
 	if err != nil {
 		return Result{Turn: t}, err
@@ -92,16 +90,40 @@ func (r *Turns) end(t session.Turn, e ending) (Result, error) {
 	return Result{Turn: final, Reply: e.reply}, nil
 }
 
+// ended writes an end with all that follows from it. The cycle goes first: it
+// decides what becomes of the events that were shown.
+func (r *Turns) ended(tx *state.Tx, t *session.Turn, rev int64, e ending) error {
+	over, err := cycled(tx, *t, e.finish())
+	if err != nil {
+		return err
+	}
+	if r.OnEnd != nil {
+		if err := r.OnEnd(tx, t, e.reply); err != nil {
+			return err
+		}
+	}
+	if err := state.Turns.Put(tx, t.ID, rev, *t); err != nil {
+		return err
+	}
+	if err := endSession(tx, *t, e.killed); err != nil {
+		return err
+	}
+	return r.settleOver(tx, over)
+}
+
 // endSession lets the session go that t was the claim of. A wake after which
 // nobody was told anything does not make it fresher (spec/tasks-recovery.md
 // 6.6).
 func endSession(tx *state.Tx, t session.Turn, killed bool) error {
 	row, ok, err := state.Sessions.Get(tx, t.SessionKey)
-	if err != nil || !ok || row.Rec.TurnID != t.ID || row.Rec.Status != session.Running {
+	s := row.Rec
+	waits := s.Recovery.Phase == session.CycleInterrupted && s.Recovery.SessionID == s.ID
+	if err != nil || !ok || s.TurnID != t.ID || s.Status != session.Running && !waits {
 		return err
 	}
-	s := row.Rec
-	s.Status, s.EndedAt = sessionStatus(t, killed), t.EndedAt
+	if s.Status, s.EndedAt = sessionStatus(t, killed), t.EndedAt; waits {
+		s.Status = session.Interrupted // something waits to be continued
+	}
 	if t.Kind == session.KindUser || !quiet(t) {
 		s.UpdatedAt = t.EndedAt
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,6 +22,10 @@ type ending struct {
 	at      time.Time // zero: now
 
 	killed    bool // by a signal, or on purpose
+	signalled bool // by a signal that claw did not send
+	stopped   bool // on purpose
+	died      bool // claw did, before the agent was started
+	left      bool // nobody waited for it
 	unstarted bool // there is no process
 	missing   bool // it has printed something that is not there to be read
 }
@@ -41,7 +46,15 @@ func answered(t session.Turn, reply string) ending {
 
 // refusedBy is the end of a turn whose agent was not started.
 func refusedBy(err error) *ending {
-	return &ending{status: session.TurnNotAccepted, unstarted: true, error: "the agent was not started: " + err.Error()}
+	return &ending{
+		status: session.TurnNotAccepted, unstarted: true, stopped: errors.Is(err, errStopped),
+		error: "the agent was not started: " + err.Error(),
+	}
+}
+
+// finish is what recovery asks of an ending.
+func (e ending) finish() session.Finish {
+	return session.Finish{Status: e.status, Died: e.died, Signalled: e.signalled, Stopped: e.stopped}
 }
 
 // judge says how a turn ended, from how its argv did; design.md section 5,
@@ -60,9 +73,11 @@ func judge(t session.Turn, p process.Process, e ending, lastErr string) ending {
 	case x.TimedOut:
 		e.status, e.error = session.TurnTimedOut, "the agent was ended after "+process.HumanDuration(time.Duration(p.TimeoutMs)*time.Millisecond)
 	case x.Reason == process.ReasonManualCancel:
-		e.status, e.error, e.killed = session.TurnFailed, "the agent was ended on purpose", true
+		e.status, e.error = session.TurnFailed, "the agent was ended on purpose"
+		e.killed, e.stopped = true, true
 	case x.Code == nil:
-		e.status, e.error, e.killed = session.TurnFailed, because("the agent was ended by "+x.Signal, lastErr), true
+		e.status, e.error = session.TurnFailed, because("the agent was ended by "+x.Signal, lastErr)
+		e.killed, e.signalled = true, true
 	case *x.Code == 0 && e.missing:
 		e.status, e.error = session.TurnLost, "the output of the agent is gone: what it said is not known"
 	case *x.Code == 0:
@@ -81,7 +96,7 @@ func said(t session.Turn, e ending) ending {
 	e.status = session.TurnSucceeded
 	switch {
 	case strings.TrimSpace(e.reply) != "":
-	case t.Kind == session.KindUser:
+	case t.Kind == session.KindUser, t.Kind == session.KindRecovery && !t.Quiet:
 		e.status, e.error = session.TurnFailed, "it said nothing"
 	default:
 		e.outcome = "ok-empty"
@@ -111,6 +126,9 @@ func (e ending) apply(t *session.Turn, now time.Time) {
 	t.Reply, t.ReplyBytes = cutText(e.reply, session.MaxRowReply), e.bytes
 	if e.unstarted {
 		t.ProcessID = ""
+	}
+	if e.left && t.ReplyMode == session.ReplyCaller {
+		t.ReplyMode = session.ReplyDeliver // whoever wanted to read it is gone
 	}
 	t.EndedAt = e.at
 	if e.at.IsZero() || e.at.Before(t.CreatedAt) {
@@ -155,5 +173,5 @@ func neverStarted(t session.Turn) ending {
 	if t.ProcessID == "" {
 		what = "the reply was recorded"
 	}
-	return ending{status: session.TurnNotAccepted, unstarted: true, error: fmt.Sprintf("claw died before %s", what)}
+	return ending{status: session.TurnNotAccepted, unstarted: true, died: true, error: fmt.Sprintf("claw died before %s", what)}
 }

@@ -183,7 +183,7 @@ func (q *queue) clear(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, _, err := q.conclude(ctx, t); err != nil {
+		if _, _, err := q.conclude(ctx, t, true); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,7 @@ func prepare(req *Request, ag Agent) error {
 		req.Model = ag.Model
 	}
 	req.Message = strings.ToValidUTF8(req.Message, "\uFFFD")
-	if req.Kind == session.KindUser { // claw speaks for itself, nobody for it
+	if req.Kind == session.KindUser && req.Recover == nil { // claw speaks for itself, nobody for it
 		req.Message = event.Neutralise(req.Message)
 	}
 	return checkMessage(req.Message)
@@ -124,10 +124,14 @@ func (x *run) admit(ctx context.Context) error {
 		if !ok {
 			s = session.Session{Key: x.req.SessionKey, Agent: x.req.Agent, CreatedAt: tx.Now()}
 		}
+		t := x.newTurn(id, tx.Now())
+		if s, err = x.fence(s, &t, tx.Now()); err != nil {
+			return err
+		}
 		if !ok || x.req.Isolated || x.req.Fresh {
 			s.ID, s.Turns = ulid.New(tx.Now()), 0
 		}
-		t := x.newTurn(id, s.ID, tx.Now())
+		t.SessionID = s.ID
 		if x.req.Drain {
 			if err := drain(tx, &t); err != nil {
 				return err
@@ -151,10 +155,10 @@ func (x *run) admit(ctx context.Context) error {
 	return err
 }
 
-func (x *run) newTurn(id, sessionID string, now time.Time) session.Turn {
+func (x *run) newTurn(id string, now time.Time) session.Turn {
 	req := x.req
 	t := session.Turn{
-		ID: id, DispatchID: id, Attempt: 1, SessionKey: req.SessionKey, SessionID: sessionID, Agent: req.Agent,
+		ID: id, DispatchID: id, Attempt: 1, SessionKey: req.SessionKey, Agent: req.Agent,
 		Kind: req.Kind, Reason: req.Reason, Message: req.Message, EventIDs: req.EventIDs, Route: req.Route, ReplyMode: req.ReplyMode,
 		Failures: req.Failures, Tasks: req.Tasks, RunID: req.RunID, Tools: req.Tools, Quiet: req.Quiet, Status: session.TurnAdmitted, CreatedAt: now,
 	}
@@ -204,7 +208,7 @@ func (x *run) carry(ctx context.Context) (Result, error) {
 	if err := x.wait(ctx); err != nil {
 		return Result{Turn: x.turn}, err
 	}
-	res, _, err := x.conclude(context.WithoutCancel(ctx), x.turn)
+	res, _, err := x.conclude(context.WithoutCancel(ctx), x.turn, false)
 	return res, err
 }
 

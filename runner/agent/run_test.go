@@ -48,7 +48,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "blanks are silence", script: "printf ' \n\n'", status: session.TurnFailed, reply: " \n\n", error: "it said nothing", code: code(0), session: session.Failed},
 		{name: "silence is an answer to a wake", script: "true", kind: session.KindExec, status: session.TurnSucceeded, outcome: "ok-empty", code: code(0), session: session.Done},
 		{name: "a timeout", script: "echo partial; exec sleep 600", timeout: 300 * time.Millisecond, status: session.TurnTimedOut, reply: "partial\n", error: "ended after 300ms", session: session.Timeout},
-		{name: "a signal", script: "kill -KILL $$", status: session.TurnFailed, error: "SIGKILL", session: session.Killed},
+		{name: "a signal", script: "kill -KILL $$", status: session.TurnFailed, error: "SIGKILL", session: session.Interrupted},
 		{name: "a partial line is a reply", script: "printf 'no end'", status: session.TurnSucceeded, reply: "no end", code: code(0), session: session.Done},
 		{name: "bytes that are no text", script: `printf 'a\377\000b'`, status: session.TurnSucceeded, reply: "a\xff\x00b", code: code(0), session: session.Done},
 		{name: "a child that holds stdout is not waited for", script: "echo done; sleep 3 & exit 0", status: session.TurnSucceeded, reply: "done\n", code: code(0), session: session.Done},
@@ -116,9 +116,10 @@ func TestWhatTheAgentSees(t *testing.T) {
 
 func TestRecoveryHasItsOwnArgv(t *testing.T) {
 	w := newWorld(t)
-	w.agents["main"] = agent.Agent{Command: []string{"false"}, Recover: []string{"echo", "{tools}"}}
+	w.agents["main"] = agent.Agent{Command: []string{"sh", "-c", "kill -KILL $$"}, Recover: []string{"echo", "{tools}"}}
+	w.run(wake("[OpenClaw exec completion]"))
 	req := wake("go on")
-	req.Kind = session.KindRecovery
+	req.Kind, req.Recover = session.KindRecovery, &agent.Attempt{Seen: w.session(main).Recovery.Ticket(), Number: 1}
 	if res := w.run(req); res.Reply != "read-only\n" {
 		t.Errorf("%q, %+v", res.Reply, res.Turn)
 	}

@@ -102,14 +102,27 @@ func (r *Turns) Renew(ctx context.Context, key, agent string) (s session.Session
 		if !ok {
 			s = session.Session{Key: key, Agent: agent, CreatedAt: tx.Now()}
 		}
-		s.ID, s.Turns, s.Status, s.TurnID, s.UpdatedAt = ulid.New(tx.Now()), 0, session.New, "", tx.Now()
-		s.StartedAt, s.EndedAt = time.Time{}, time.Time{}
-		return state.Sessions.Put(tx, key, row.Rev, s)
+		over := dismissed(s, tx.Now())
+		s = s.Renewed(ulid.New(tx.Now()), tx.Now())
+		if err := state.Sessions.Put(tx, key, row.Rev, s); err != nil {
+			return err
+		}
+		return r.settleOver(tx, over)
 	})
 	if err == nil {
 		archive, err = r.putAside(key, session.ArchiveReset)
 	}
 	return s, archive, err
+}
+
+// dismissed is the cycle of a session that somebody leaves behind, if something
+// in it still waited to be continued.
+func dismissed(s session.Session, now time.Time) []session.Cycle {
+	c, no := s.Recovery.Close(s.Recovery.Ticket(), session.EndDismissed, "a new conversation was begun", now)
+	if no != nil || c.SessionID != s.ID {
+		return nil
+	}
+	return []session.Cycle{c}
 }
 
 // Remove takes a session out of the list and puts its transcript aside as
@@ -126,7 +139,10 @@ func (r *Turns) Remove(ctx context.Context, key string) (archive string, err err
 		if err != nil || !ok {
 			return err
 		}
-		return state.Sessions.Delete(tx, key, row.Rev)
+		if err := state.Sessions.Delete(tx, key, row.Rev); err != nil {
+			return err
+		}
+		return r.settleOver(tx, dismissed(row.Rec, tx.Now()))
 	})
 	if err == nil {
 		archive, err = r.putAside(key, session.ArchiveDeleted)

@@ -46,7 +46,7 @@ func (r *Turns) settleOne(ctx context.Context, t session.Turn) (res Result, done
 	if err != nil || !ok || again.Status.Ended() {
 		return Result{}, false, err // whoever held the lane has just ended it
 	}
-	res, going, err := r.conclude(ctx, again)
+	res, going, err := r.conclude(ctx, again, true)
 	return res, err == nil && !going, err
 }
 

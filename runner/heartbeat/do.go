@@ -7,6 +7,7 @@ import (
 
 	"claw/runner/agent"
 	"claw/state"
+	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/heartbeat"
 	"claw/state/session"
@@ -26,7 +27,10 @@ func (e *Engine) Do(ctx context.Context, w Planned) (session.Turn, error) {
 	}
 	r := &run{Engine: e, planned: w, began: e.Clock.Elapsed()}
 	if _, err := session.Parse(w.SessionKey); err != nil {
-		return session.Turn{}, r.undeliverable(ctx, err)
+		return session.Turn{}, r.undeliverable(ctx, delivery.Route{}, err)
+	}
+	if w.Relay {
+		return session.Turn{}, r.relay(ctx)
 	}
 	for {
 		t, err := r.attempt(ctx)
@@ -110,19 +114,22 @@ func (r *run) turn(ctx context.Context, sc *scene, d draft) (session.Turn, error
 	if _, busy := errors.AsType[*agent.BusyError](err); busy {
 		return r.skipped(ctx, heartbeat.ReasonInFlight, true)
 	}
+	if _, fenced := errors.AsType[*agent.FencedError](err); fenced {
+		return r.skipped(ctx, heartbeat.ReasonGivenUp, true)
+	}
 	return res.Turn, err
 }
 
-// undeliverable sends the events of a session that cannot exist to the person
-// as they are: no turn will ever show them.
-func (r *run) undeliverable(ctx context.Context, why error) error {
+// undeliverable sends the events of a session that cannot exist, or that takes
+// nothing any more, to the person as they are: no turn will ever show them.
+func (r *run) undeliverable(ctx context.Context, route delivery.Route, why error) error {
 	return r.Store.Update(ctx, func(tx *state.Tx) error {
 		ready, err := queuedOf(tx, r.planned.SessionKey, tx.Now())
 		if err != nil || len(ready) == 0 {
 			return err
 		}
 		id := ulid.New(tx.Now())
-		t := &session.Turn{ID: id, DispatchID: id, Agent: r.planned.Agent, SessionKey: r.planned.SessionKey, Status: session.TurnFailed, Error: why.Error()}
+		t := &session.Turn{ID: id, DispatchID: id, Agent: r.planned.Agent, SessionKey: r.planned.SessionKey, Route: route, Status: session.TurnFailed, Error: why.Error()}
 		for _, ev := range ready {
 			row, _, err := state.Events.Get(tx, ev.ID)
 			if err != nil {

@@ -31,8 +31,9 @@ type told struct {
 }
 
 // settleEvents writes what became of the events that t had shown. Of an event
-// that is not queued any more nothing is changed: a poll has retired it.
-func settleEvents(tx *state.Tx, t *session.Turn) (told, error) {
+// that is not queued any more nothing is changed: a poll has retired it. Where
+// the turn is kept, to be continued, nobody is told what is not known yet.
+func settleEvents(tx *state.Tx, t *session.Turn, kept bool) (told, error) {
 	var what told
 	for _, id := range t.EventIDs {
 		row, ok, err := state.Events.Get(tx, id)
@@ -42,11 +43,11 @@ func settleEvents(tx *state.Tx, t *session.Turn) (told, error) {
 		if !ok || row.Rec.State != event.Queued {
 			continue
 		}
-		ev := settled(row.Rec, t, tx.Now())
-		switch ev.State {
-		case event.Relayed:
+		ev := settled(row.Rec, t, kept, tx.Now())
+		switch {
+		case ev.State == event.Relayed:
 			what.relayed = append(what.relayed, ev)
-		case event.Unknown:
+		case ev.State == event.Unknown && !kept:
 			what.unknown = append(what.unknown, ev)
 		}
 		if err := state.Events.Put(tx, id, row.Rev, ev); err != nil {
@@ -57,12 +58,12 @@ func settleEvents(tx *state.Tx, t *session.Turn) (told, error) {
 }
 
 // settled is an event after a turn that had shown it.
-func settled(ev event.Event, t *session.Turn, now time.Time) event.Event {
+func settled(ev event.Event, t *session.Turn, kept bool, now time.Time) event.Event {
 	ev.TurnID = t.ID
 	switch {
 	case t.Status == session.TurnSucceeded:
 		ev.State = event.Consumed
-	case t.Status == session.TurnLost:
+	case t.Status == session.TurnLost, kept && t.Status == session.TurnFailed:
 		ev.State = event.Unknown
 	case t.Kind == session.KindUser:
 		ev.NotBefore = time.Time{}
@@ -110,6 +111,12 @@ func (e *Engine) notice(name, agent string, events []event.Event) string {
 	for i, ev := range events {
 		texts[i] = event.Notice(ev)
 	}
+	return e.worded(name, agent, texts)
+}
+
+// worded is one of the notices of package prompts, in the words of the
+// configuration where these can be used.
+func (e *Engine) worded(name, agent string, texts []string) string {
 	text, err := e.Prompts.Notice(name, agent, texts)
 	if err != nil {
 		text, _ = prompts.Default().Notice(name, agent, texts)

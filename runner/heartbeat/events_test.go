@@ -169,7 +169,6 @@ var failing = []struct {
 	charged              bool
 }{
 	{"an error", "echo broken >&2; exit 3", "failed", true},
-	{"a signal", "kill -KILL $$", "failed", true},
 	{"it did not take it", "exit 75", "not_accepted", false},
 }
 

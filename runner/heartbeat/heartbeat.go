@@ -89,7 +89,10 @@ type Planned struct {
 	Reason  string    // spec/heartbeat-automations.md 1.4, 1.6; of a run the wake's own
 	Retry   bool      // of a skip: the wake stays, for what is busy will not be for ever
 	RetryAt time.Time // of a deferral and of a retried skip: when to look again
-	Route   string    // where a reply would go, in words: "inbox", "mail:me", "nowhere (target none)"
+	// Relay: its session has been given up. What it would show is sent to the
+	// person as it is, and no agent is started.
+	Relay bool
+	Route string // where a reply would go, in words: "inbox", "mail:me", "nowhere (target none)"
 	// Says are the events that it would show, one line each, the next first.
 	Says []string
 }

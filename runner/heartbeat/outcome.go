@@ -15,28 +15,53 @@ import (
 // that writes the end. It fails only with the store, for a turn whose end
 // cannot be written would never end.
 func (e *Engine) End(tx *state.Tx, t *session.Turn, reply string) error {
-	if t.Kind != session.KindUser {
-		if err := e.answered(tx, t, reply); err != nil {
-			return err
-		}
+	c, err := cycleOf(tx, t)
+	switch {
+	case err != nil:
+		return err
+	case isAttempt(c, t):
+		return e.attempted(tx, t, c, reply)
 	}
-	what, err := settleEvents(tx, t)
+	kept := isKept(c, t)
+	if err := e.answer(tx, t, reply, kept); err != nil {
+		return err
+	}
+	what, err := settleEvents(tx, t, kept)
 	if err != nil {
 		return err
 	}
 	return e.tell(tx, t, what)
 }
 
+// answer hands over what a turn said. What somebody typed is answered by the
+// turn itself, where he waits for it.
+func (e *Engine) answer(tx *state.Tx, t *session.Turn, reply string, kept bool) error {
+	switch {
+	case t.Kind != session.KindUser:
+		return e.answered(tx, t, reply, kept)
+	case t.ReplyMode == session.ReplyDeliver && t.Status == session.TurnSucceeded && strings.TrimSpace(reply) != "":
+		return e.intend(tx, t, "", strings.TrimRight(reply, "\n"), replySource(t))
+	}
+	return nil
+}
+
+// replySource is what an answer to a person is about.
+func replySource(t *session.Turn) delivery.Source {
+	return delivery.Source{Kind: "turn", Name: t.SessionKey, SessionKey: t.SessionKey, TurnID: t.ID}
+}
+
 // answered judges what a woken turn said: what is sent of it, and what the
 // monitor remembers.
-func (e *Engine) answered(tx *state.Tx, t *session.Turn, reply string) error {
+func (e *Engine) answered(tx *state.Tx, t *session.Turn, reply string, kept bool) error {
 	row, err := monitorOf(tx, t.Agent)
 	if err != nil {
 		return err
 	}
 	m, s := row.Rec, e.Settings(t.Agent)
 	out := heartbeat.Judge(e.heard(s, m, t, reply))
-	out = alarmed(out, m, t)
+	if !kept {
+		out = alarmed(out, m, t)
+	}
 	t.Outcome = out.Status
 	if out.Send != "" {
 		if err := e.intend(tx, t, "", out.Send, t.Source); err != nil {
@@ -87,7 +112,8 @@ func cmpTime(a, b time.Time) time.Time {
 // same alarm is not sent again within the time of a duplicate. An agent that
 // has asked for a message about it, before it failed, has looked at it. That
 // nobody knows what a heartbeat said is an alarm too: it may have been one. Of
-// events the notice about them says so.
+// events the notice about them says so. It is not called for a turn that is to
+// be continued: that may still be answered.
 func alarmed(out heartbeat.Outcome, m heartbeat.Monitor, t *session.Turn) heartbeat.Outcome {
 	answered := t.Response != nil && t.Response.Notify
 	alarm := strings.Join(t.Alerts, "\n\n")

@@ -93,11 +93,14 @@ func (e *Engine) decide(tx *state.Tx, b *board, w Wake) (Planned, error) {
 	if err != nil {
 		return p, err
 	}
+	p.Route = routeWords(sc)
+	if sc.fenced(&p) {
+		return p, nil
+	}
 	sit, err := e.situation(tx, b, sc)
 	if err != nil {
 		return p, err
 	}
-	p.Route = routeWords(sc)
 	d := heartbeat.Decide(sit)
 	switch {
 	case d.Run:

@@ -16,6 +16,7 @@ import (
 type scene struct {
 	Settings
 	wake    Wake
+	session session.Session // whose wake it is; zero where there is none yet
 	now     time.Time
 	monitor heartbeat.Monitor
 	ready   []event.Event // queued for the session, those that wake nobody included
@@ -66,6 +67,7 @@ func (e *Engine) address(tx *state.Tx, sc *scene) error {
 	if err != nil {
 		return err
 	}
+	sc.session = row.Rec
 	last := row.Rec.Route
 	for _, ev := range slices.Backward(sc.ready) {
 		if last.IsZero() {

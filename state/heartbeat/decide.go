@@ -15,6 +15,8 @@ const (
 	ReasonNoRoute    = "no-route"
 	ReasonDuplicate  = "duplicate"
 	ReasonNoTarget   = "no-target"
+	ReasonRecovery   = "recovery-first"   // a turn of the session was cut off, and is seen to first
+	ReasonGivenUp    = "session-given-up" // the session has a tombstone
 )
 
 // File is the state of HEARTBEAT.md and scratch together.

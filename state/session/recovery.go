@@ -110,7 +110,7 @@ type Rejection struct {
 	Phase   Phase // of the cycle that was asked
 }
 
-func (r *Rejection) Error() string { return r.Command + ": " + r.Code.words() }
+func (r *Rejection) Error() string { return r.Command + ": " + r.Code.Words() }
 
 // Remedy says what to do about it; "" where looking again is all.
 func (r *Rejection) Remedy() string {
@@ -123,7 +123,8 @@ func (r *Rejection) Remedy() string {
 	return ""
 }
 
-func (k Conflict) words() string {
+// Words says it in a sentence without a full stop.
+func (k Conflict) Words() string {
 	switch k {
 	case ConflictSessionReplaced:
 		return "the session has a new transcript"

@@ -153,6 +153,10 @@ func skipWords(reason string) string {
 		return "the same was sent already"
 	case rules.ReasonFlood:
 		return "too many turns in a minute"
+	case rules.ReasonRecovery:
+		return "a turn that was cut off is seen to first"
+	case rules.ReasonGivenUp:
+		return "the session was given up (claw recover list)"
 	}
 	return strings.ReplaceAll(reason, "-", " ")
 }

@@ -58,6 +58,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 		}
 		return engine.End(tx, t, reply)
 	}
+	turns.OnOver = engine.Over
 	return &runner.Runner{
 		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
 	}, nil
