@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"claw/runner/clock"
@@ -13,6 +14,7 @@ import (
 	"claw/runner/supervisor"
 	"claw/runner/wake"
 	"claw/state"
+	"claw/state/boot"
 )
 
 // life is a runner at work. Its shift has no Runner, and the Store is closed,
@@ -39,7 +41,17 @@ type life struct {
 	badWatch   string        // what was said last about the watch
 	knownErrs  map[string]bool
 	fedDog     time.Duration
+
+	order    boot.Order    // that is obeyed
+	deadline time.Duration // of the drain, on the monotonic clock
+	admit    func()        // lets others begin again: runner.drain; nil while nobody is kept from it
+	told     []string      // note.WaitsFor in the file
+	awake    awake
 }
+
+// drainEvery is how often a runner that is drained looks what goes on still:
+// nobody is told of the death of others.
+const drainEvery = time.Second
 
 // restLimit bounds the memory of Go in a runner that idles.
 const restLimit = 8 << 20
@@ -84,11 +96,34 @@ func (l *life) takeOver(ctx context.Context) (release func(), err error) {
 			l.Ready.tell("READY=1\nSTATUS=waiting for a tick that is at work")
 		}
 		_ = poke.Bump(l.Dir)
-		if err := state.LockShared(ctx, poke.Lock(l.Dir)); err != nil {
+		if err := l.untilFree(ctx); err != nil {
 			return nil, err
 		}
 	}
 }
+
+// errOrdered: it was told to end while it waited for a tick.
+var errOrdered = errors.New("told to end")
+
+// untilFree waits for the tick, and looks now and then whether it is still to.
+func (l *life) untilFree(ctx context.Context) error {
+	for {
+		some, cancel := context.WithTimeout(ctx, orderEvery)
+		err := state.LockShared(some, poke.Lock(l.Dir))
+		cancel()
+		if err == nil || ctx.Err() != nil || some.Err() == nil {
+			return err
+		}
+		if l.shift.review(ctx); !l.shift.order.IsZero() {
+			l.obey()
+			return errOrdered
+		}
+	}
+}
+
+// orderEvery is how often a runner that cannot begin looks whether it is to
+// end.
+const orderEvery = time.Second
 
 // look makes passes as long as there is reason for one.
 func (l *life) look(ctx context.Context) {
@@ -145,7 +180,29 @@ func (l *life) pass(ctx context.Context) {
 		s.pass(ctx)
 	}
 	l.note.Last, l.note.Error = s.passed, ""
+	l.obey()
+	l.lookAround()
+	l.tellMode()
+	l.awake.keep(s.r.InhibitSleep == InhibitAuto && (s.live || s.agentsAtWork() > 0), l.Clock.Elapsed())
 	l.tell()
+}
+
+// tellMode brings the note up to date where the mode, or what is waited for,
+// has changed.
+func (l *life) tellMode() {
+	n := l.note.State
+	n.Mode, n.Why = string(l.shift.mode), l.shift.mode.Why()
+	switch l.shift.mode {
+	case boot.Safe:
+		n.Why, n.Until = l.shift.safeWords(), l.shift.safeUntil
+	case boot.Normal:
+		n.Until = time.Time{}
+	}
+	changed := n.Mode != l.note.Mode || n.Why != l.note.Why || !n.Until.Equal(l.note.Until) || !slices.Equal(n.WaitsFor, l.told)
+	l.note.State, l.told = n, n.WaitsFor
+	if changed {
+		l.write()
+	}
 }
 
 // stir ends the rest: what is read from now on is collected as it should be.
@@ -189,6 +246,9 @@ func (l *life) due() bool {
 		return l.Clock.Elapsed() >= l.until
 	}
 	since := l.Clock.Elapsed() - l.lastPass
+	if !l.order.IsZero() && since >= drainEvery {
+		return true
+	}
 	busy := l.shift.live || len(l.shift.busy) > 0
 	return l.first || l.shift.stirred(l.seen) || busy && since >= clock.Longest || since >= sweepEvery
 }
@@ -202,6 +262,7 @@ func (l *life) sleep(ctx context.Context) {
 	case landed := <-l.shift.landed:
 		l.shift.land(landed)
 		l.tell()
+	case <-l.Hurry:
 	case <-l.source.C():
 	case <-l.shift.eyes.C():
 		l.shift.again = true
@@ -236,7 +297,7 @@ func (l *life) prepare() {
 		return
 	}
 	s.see()
-	_ = s.r.work().prepare(s.cronNext)
+	_ = s.r.work(s.mode).prepare(s.cronNext)
 }
 
 // patience is how long to sleep at most. What the last pass has left undone is
@@ -257,6 +318,9 @@ func (l *life) patience() time.Duration {
 	}
 	if !l.resting && len(l.shift.busy) == 0 {
 		wait = min(wait, idleAfter)
+	}
+	if !l.order.IsZero() {
+		wait = min(wait, drainEvery, max(0, l.deadline-l.Clock.Elapsed()))
 	}
 	return wait
 }
@@ -360,17 +424,6 @@ func (l *life) tellWatch() {
 func (l *life) write() {
 	l.note.Next, l.noted = l.shift.next(), l.note.Error
 	_ = l.note.write(l.Dir)
-}
-
-// finish ends in order: nothing begins any more, what runs gets its time.
-func (l *life) finish() {
-	l.Ready.tell("STOPPING=1")
-	if n := len(l.shift.busy); n > 0 {
-		l.Log("ending; waiting up to " + Grace.String() + " for what is at work")
-	}
-	l.shift.drain(Grace)
-	l.tellErrors()
-	l.Log("ended")
 }
 
 func (l *life) close() {

@@ -23,12 +23,16 @@ type State struct {
 	Running bool      `json:"running"`
 	PID     int       `json:"pid,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
-	Mode    string    `json:"mode,omitempty"`      // normal; waiting while a tick is at work
+	Mode    string    `json:"mode,omitempty"`      // normal, safe or draining; waiting while a tick is at work
 	Watch   string    `json:"watch,omitempty"`     // told by the kernel, or why it looks every two seconds
 	Last    time.Time `json:"lastPassAt,omitzero"` // when it last had something to look at
 	Next    time.Time `json:"next,omitzero"`       // what it will do next; zero: nothing is foreseen
 
-	Error string `json:"error,omitempty"` // what the last pass could not do
+	Error    string    `json:"error,omitempty"`    // what the last pass could not do
+	BootID   string    `json:"bootId,omitempty"`   // the row of this life in ledgers/boots.jsonl
+	Why      string    `json:"why,omitempty"`      // of a mode that is not normal
+	Until    time.Time `json:"until,omitzero"`     // when that is over at the latest
+	WaitsFor []string  `json:"waitsFor,omitempty"` // draining: what goes on, in words
 
 	// Without a runner:
 	TickAtWork bool      `json:"tickAtWork,omitempty"` // a tick holds runner.lock
@@ -41,11 +45,9 @@ type note struct {
 	Identity process.Identity `json:"identity"`
 }
 
-// The modes of a State.
-const (
-	modeNormal  = "normal"
-	modeWaiting = "waiting"
-)
+// modeWaiting is the mode of a State while a tick is at work; the others are
+// those of package boot.
+const modeWaiting = "waiting"
 
 func upLock(dir string) string   { return filepath.Join(dir, "runner.up") }
 func noteFile(dir string) string { return filepath.Join(dir, "runner.json") }

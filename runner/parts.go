@@ -13,6 +13,7 @@ import (
 	"claw/runner/tasks"
 	"claw/state"
 	"claw/state/automation"
+	"claw/state/boot"
 	"claw/state/event"
 	"claw/state/process"
 	"claw/state/session"
@@ -41,9 +42,16 @@ type parts struct {
 	waiting  func(now time.Time) (time.Time, error) // the earliest event that is put off
 }
 
-func (r *Runner) work() *parts {
+// work are the parts of a pass in a mode. Where nothing begins by the clock,
+// automations are looked after by a scheduler that starts only what a person
+// starts, and writes down what ends.
+func (r *Runner) work(m boot.Mode) *parts {
 	if r.parts != nil {
 		return r.parts
+	}
+	cron := r.Scheduler
+	if !m.Allows(boot.Run) {
+		cron = r.calm()
 	}
 	p := &parts{
 		settle: func(ctx context.Context) ([]process.Process, error) {
@@ -59,15 +67,23 @@ func (r *Runner) work() *parts {
 		sweep:    r.sweep,
 		waiting:  r.waiting,
 	}
-	if r.Scheduler == nil {
+	if cron == nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }
 		p.prepare = func(time.Time) error { return nil }
 		return p
 	}
-	p.schedule, p.start, p.stop = r.Scheduler.Pass, r.Scheduler.StartAll, r.Scheduler.Stop
-	p.prepare = r.Scheduler.Prepare
-	p.startSource, p.stopSource = r.Scheduler.StartSource, r.Scheduler.StopSource
+	p.schedule, p.start, p.stop = cron.Pass, cron.StartAll, cron.Stop
+	p.prepare = cron.Prepare
+	p.startSource, p.stopSource = cron.StartSource, cron.StopSource
 	return p
+}
+
+// calm is the scheduler of the modes in which nothing begins by the clock.
+func (r *Runner) calm() *scheduler.Scheduler {
+	if r.calmed == nil && r.Calm != nil {
+		r.calmed = r.Calm()
+	}
+	return r.calmed
 }
 
 // sweep removes what is no longer kept, and settles the tasks that nobody

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"claw/runner/heartbeat"
+	"claw/state/boot"
 )
 
 // pass does each part once. What takes long (turns, messages, sweeping) is
@@ -12,7 +13,8 @@ import (
 func (s *shift) pass(ctx context.Context) {
 	now := s.clock.Now()
 	s.again, s.stuck, s.passed = false, nil, now
-	w := s.r.work()
+	s.review(ctx)
+	w := s.r.work(s.mode)
 	gone, err := w.settle(ctx)
 	s.fail(err)
 	ended, going, err := w.turns(ctx)
@@ -20,7 +22,7 @@ func (s *shift) pass(ctx context.Context) {
 	s.say(gone, ended)
 	live, err := w.live()
 	s.fail(err)
-	s.live = live || len(going) > 0
+	s.going, s.live = going, live || len(going) > 0
 	s.schedule(ctx, w)
 	s.fail(w.converge(ctx))
 	plan, err := w.plan(now)
@@ -32,12 +34,25 @@ func (s *shift) pass(ctx context.Context) {
 	if s.stuck != nil {
 		return // what begins could not be written down
 	}
-	s.wake(w, plan)
-	s.send(w)
-	if w.due(now) && s.busy[slotSweep] == 0 {
+	s.begin(w, plan, now)
+	s.report.Next = s.next()
+}
+
+// begin starts what takes long, as far as the mode allows it.
+func (s *shift) begin(w *parts, plan heartbeat.Plan, now time.Time) {
+	if s.mode.Allows(boot.Turn) {
+		s.wake(w, plan)
+	} else {
+		s.planNext = time.Time{}
+	}
+	if s.mode.Allows(boot.Send) {
+		s.send(w)
+	} else {
+		s.postNext = time.Time{}
+	}
+	if s.mode != boot.Draining && w.due(now) && s.busy[slotSweep] == 0 {
 		s.launch(landing{slot: slotSweep}, func(l *landing) { w.sweep(s.sends, now) })
 	}
-	s.report.Next = s.next()
 }
 
 // wake carries out what is planned, one wake for each agent at a time. A skip

@@ -8,6 +8,7 @@ import (
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/automation"
+	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/process"
 )
@@ -16,7 +17,8 @@ import (
 // out.
 type Preview struct {
 	At     time.Time
-	AtWork bool // somebody holds runner.lock: it is he who would do it
+	AtWork bool      // somebody holds runner.lock: it is he who would do it
+	Mode   boot.Mode // safe: what wants to begin by itself waits
 	Lost   []process.Process
 	Wakes  []heartbeat.Planned
 	Runs   automation.Plan     // of automations
@@ -32,7 +34,12 @@ func (r *Runner) Preview(now time.Time) (Preview, error) {
 	if p.AtWork, err = state.Held(poke.Lock(r.Store.Dir())); err != nil {
 		return p, err
 	}
-	plan, err := r.work().plan(now)
+	if !r.NoSafeMode {
+		// Boots that cannot be read hold nothing back.
+		seen, _ := Assess(r.Store, now)
+		p.Mode = seen.Mode
+	}
+	plan, err := r.work(boot.Normal).plan(now)
 	if err != nil {
 		return p, err
 	}

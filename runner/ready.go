@@ -2,6 +2,7 @@ package runner
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +29,19 @@ func TakeReadiness() Readiness {
 		os.Unsetenv(name)
 	}
 	return r
+}
+
+// environ is an environment with what TakeReadiness has taken out of it. The
+// watchdog's pid is left out: it is this process or nobody.
+func (r Readiness) environ(env []string) []string {
+	env = slices.Clone(env)
+	if r.Socket != "" {
+		env = append(env, "NOTIFY_SOCKET="+r.Socket)
+	}
+	if r.Watchdog > 0 {
+		env = append(env, "WATCHDOG_USEC="+strconv.FormatInt(r.Watchdog.Microseconds(), 10))
+	}
+	return env
 }
 
 // NotifyVariables are the names of the variables that TakeReadiness takes.

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"claw/runner/clock"
-	"claw/runner/source"
 	"claw/runner/scheduler"
+	"claw/runner/source"
 	"claw/runner/wake"
 	"claw/state"
+	"claw/state/boot"
 )
 
 // The times of a runner's life.
@@ -36,8 +37,13 @@ type Options struct {
 	// is within a minute. Reload makes it load at once.
 	Config []string
 	Reload <-chan os.Signal
-	Log    func(line string) // what happens, one line for each thing; nil: nobody reads it
-	Ready  Readiness
+	// Hurry ends its patience with what is at work while it ends.
+	Hurry     <-chan os.Signal
+	Safe      bool              // it begins in safe mode and stays in it
+	Restarted bool              // it took over from one that was told to restart
+	Version   string            // of claw
+	Log       func(line string) // what happens, one line for each thing; nil: nobody reads it
+	Ready     Readiness
 	// Watch is what wakes; nil is wake.Watch.
 	Watch func(dir string, c clock.Clock) wake.Source
 }
@@ -47,6 +53,8 @@ type Options struct {
 // an error that matches state.ErrNewerFormat when a newer claw has taken over the
 // directory: it would keep the lock from those who can work on it. Where nothing
 // can be written otherwise it tries again, in a second and at last each minute.
+// The error that IsRestart tells asks for Readiness.Again. Its life is a row of
+// the ledger of boots, from before it does anything until after its last deed.
 //
 // It sleeps until it is woken, until the next thing is due, and never for more
 // than a minute. A minute in which nothing has changed and nothing runs costs a
@@ -63,7 +71,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	l := &life{Options: o, configured: stamps(o.Config), shift: newShift(ctx, r), first: true}
-	l.shift.log, l.shift.spares = o.Log, new(scheduler.Spares)
+	l.shift.log, l.shift.spares, l.shift.askedSafe = o.Log, new(scheduler.Spares), o.Safe
+	l.awake.log = o.Log
 	l.shift.eyes = source.NewSet(o.Clock, true)
 	defer l.close()
 	for {
@@ -92,16 +101,16 @@ func (l *life) hold(ctx context.Context) (again bool, err error) {
 			l.first, l.shift.stuck = true, nil
 			return true, l.load(false)
 		}
-		if l.look(ctx); l.outdated() {
+		if l.look(ctx); l.outdated() || l.over() {
 			break
 		}
 		l.sleep(ctx)
 	}
-	l.finish()
+	err = l.finish()
 	if l.outdated() {
 		return false, l.shift.stuck
 	}
-	return false, nil
+	return false, err
 }
 
 // outdated tells that the directory belongs to a newer claw by now.
@@ -119,26 +128,50 @@ func (l *life) begin(ctx context.Context) (unlock func(), err error) {
 		return nil, firstError(err, &UpError{State: s})
 	}
 	l.note = newNote(l.Clock.Now())
-	release, err := l.takeOver(ctx)
-	if ctx.Err() != nil {
-		err = nil // told to end before it began
-	}
-	if release == nil {
+	l.order, l.shift.self, l.shift.order = boot.Order{}, "", boot.Order{}
+	if err := l.beginBoot(ctx); err != nil {
 		down()
 		return nil, err
 	}
-	l.note.Mode = modeNormal
+	l.note.BootID = l.shift.self
+	release, err := l.takeOver(ctx)
+	if release == nil {
+		err = l.neverBegan(ctx, err)
+		down()
+		return nil, err
+	}
+	l.note.Mode = string(boot.Normal)
 	l.source = l.Watch(l.Dir, l.Clock)
 	l.tellWatch()
+	l.readyBoot(ctx)
 	l.write()
 	l.Ready.tell("READY=1")
 	l.Log("at work on " + l.Dir)
 	return func() {
 		l.source.Close()
+		l.awake.release()
+		if l.admit != nil {
+			l.admit()
+			l.admit = nil
+		}
 		if readNote(l.Dir).Identity == l.note.Identity {
 			os.Remove(noteFile(l.Dir))
 		}
 		release()
 		down()
 	}, nil
+}
+
+// neverBegan writes the end of a runner that did not come to work: told to end
+// while it waited, or why it could not begin.
+func (l *life) neverBegan(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errOrdered):
+		return l.finish()
+	case ctx.Err() != nil:
+		l.endBoot(boot.CleanStop, "")
+		return nil
+	}
+	l.endBoot(boot.StartupFailed, err.Error())
+	return err
 }

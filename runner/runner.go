@@ -15,6 +15,7 @@ import (
 	"claw/runner/scheduler"
 	"claw/runner/wake"
 	"claw/state"
+	"claw/state/boot"
 )
 
 // Runner is everything one pass needs, made anew from the configuration each
@@ -25,9 +26,16 @@ type Runner struct {
 	Turns     *agent.Turns
 	Heartbeat *heartbeat.Engine
 	Scheduler *scheduler.Scheduler // nil: there are no automations
-	Post      *deliver.Post
-	Retain    retention.Policy
-	OnLoss    string // tools.exec.onSupervisorLoss
+	// Calm makes a Scheduler like that one, but not Enabled, for the modes in
+	// which nothing begins by the clock; nil: what ends is written down later.
+	Calm   func() *scheduler.Scheduler
+	Post   *deliver.Post
+	Retain retention.Policy
+	OnLoss string // tools.exec.onSupervisorLoss
+	// NoSafeMode has a runner that keeps dying begin as ever; runner.safeMode.
+	NoSafeMode bool
+	// InhibitSleep is runner.inhibitSleep: InhibitAuto or InhibitOff.
+	InhibitSleep string
 	// Linger makes Tick stay for what it has to put off for a few minutes: a
 	// wake that is deferred, a failed turn's next try, a message's next attempt.
 	// It is for a tick that nothing may follow.
@@ -36,7 +44,8 @@ type Runner struct {
 	// report: it would wake agents that are configured otherwise by now.
 	Config []string
 
-	parts *parts // in tests; nil: those of the fields above
+	parts  *parts // in tests; nil: those of the fields above
+	calmed *scheduler.Scheduler
 }
 
 // Report is what a Tick did.
@@ -48,7 +57,8 @@ type Report struct {
 	Delivered int       `json:"delivered"` //
 	Runs      int       `json:"runs"`      // of automations that ended, or are recorded as not run
 	Next      time.Time `json:"next,omitzero"`
-	Stale     bool      `json:"-"` // it is for its caller to begin anew, see Runner.Config
+	Mode      boot.Mode `json:"mode,omitempty"` // safe: nothing begins by itself; "": as ever
+	Stale     bool      `json:"-"`              // it is for its caller to begin anew, see Runner.Config
 	// Done says it in words, one line for each thing.
 	Done []string `json:"-"`
 }

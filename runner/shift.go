@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"claw/runner/source"
 	"claw/runner/wake"
 	"claw/state"
+	"claw/state/boot"
 	"claw/state/process"
 	"claw/state/session"
 )
@@ -37,6 +40,13 @@ type shift struct {
 	r     *Runner
 	dir   string
 	clock clock.Clock
+
+	self      string     // the boot of this runner; "" in a tick
+	mode      boot.Mode  // how much begins by itself
+	askedSafe bool       // runner run --safe
+	safeUntil time.Time  // when safe mode ends if nothing more happens
+	order     boot.Order // what this runner was told to do with itself
+	going     []session.Turn
 
 	busy   map[string]int // by slot: an agent's name, post, sweep
 	landed chan landing
@@ -144,7 +154,7 @@ func (s *shift) work(ctx context.Context) wake.Stamp {
 		}
 		switch {
 		case ctx.Err() != nil:
-			s.drain(0)
+			s.drain(0, nil, nil)
 			return seen
 		case s.stuck != nil && len(s.busy) == 0:
 			return seen
@@ -242,7 +252,7 @@ func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
 	}
 	for waited := false; ctx.Err() == nil && !s.stirred(seen); waited = true {
 		now := s.clock.Now()
-		until, err := s.r.work().waiting(now)
+		until, err := s.r.work(s.mode).waiting(now)
 		s.fail(err)
 		until = earlier(earlier(until, s.retryAt), s.postNext)
 		switch {
@@ -257,13 +267,19 @@ func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
 }
 
 // drain lets nothing more begin, gives turns so long and messages ten seconds,
-// and then leaves agents to their supervisors.
-func (s *shift) drain(grace time.Duration) {
+// and then leaves agents to their supervisors; left says which. A signal on
+// hurry ends its patience with both. feed, if it is not nil, is called all the
+// time.
+func (s *shift) drain(grace time.Duration, hurry <-chan os.Signal, feed func()) (left []string) {
 	turnsEnd := s.clock.Elapsed() + grace
 	sendsEnd := s.clock.Elapsed() + max(grace, sendPatience)
 	for len(s.busy) > 0 {
 		now := s.clock.Elapsed()
-		if now >= turnsEnd {
+		if feed != nil {
+			feed()
+		}
+		if now >= turnsEnd && s.turns.Err() == nil {
+			left = s.agents()
 			s.stopTurns()
 		}
 		if now >= sendsEnd {
@@ -273,15 +289,34 @@ func (s *shift) drain(grace time.Duration) {
 		select {
 		case l := <-s.landed:
 			s.land(l)
+		case <-hurry:
+			turnsEnd, sendsEnd = s.clock.Elapsed(), s.clock.Elapsed()
 		case <-timer.C():
 		}
 		timer.Stop()
 	}
+	return left
+}
+
+// agents are those whose wake is in flight, and the runs that are waited for.
+func (s *shift) agents() []string {
+	var list []string
+	for slot := range s.busy {
+		switch slot {
+		case slotPost, slotSweep:
+		case slotRun:
+			list = append(list, "runs of automations")
+		default:
+			list = append(list, "agent "+slot)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // next is when something is due that is known of; zero: nothing is.
 func (s *shift) next() time.Time {
-	return earlier(earlier(earlier(s.planNext, s.cronNext), s.postNext), s.retryAt)
+	return earlier(earlier(earlier(earlier(s.planNext, s.cronNext), s.postNext), s.retryAt), s.safeUntil)
 }
 
 // fail keeps an error, once.

@@ -27,4 +27,7 @@ func (s *shift) see() {
 	if s.r.Scheduler != nil {
 		s.r.Scheduler.Eyes, s.r.Scheduler.Spares = s.eyes, s.spares
 	}
+	if s.r.calmed != nil {
+		s.r.calmed.Eyes, s.r.calmed.Spares = s.eyes, s.spares
+	}
 }

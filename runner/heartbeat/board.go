@@ -200,6 +200,8 @@ func sourceOf(ev event.Event) (level int, source, reason string) {
 		return 3, heartbeat.SourceExec, heartbeat.SourceExec
 	case ev.Kind == event.KindCron:
 		return 2, heartbeat.SourceCron, cmp.Or(ev.ContextKey, heartbeat.SourceCron)
+	case ev.Kind == event.KindRestart:
+		return 1, heartbeat.SourceRestart, heartbeat.SourceRestart
 	case ev.Kind == event.KindTask:
 		return 1, "background-task", "background-task"
 	}

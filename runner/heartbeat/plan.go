@@ -120,7 +120,7 @@ func (e *Engine) situation(tx *state.Tx, b *board, sc *scene) (heartbeat.Situati
 	m := sc.monitor
 	sit := heartbeat.Situation{
 		Intent: sc.wake.Intent, Source: sc.wake.Source, Targeted: sc.wake.Source != heartbeat.SourceInterval,
-		Disabled: b.off, Enrolled: sc.Enrolled, Every: sc.Every, MonitorOff: sc.Every > 0 && !m.Enabled,
+		Disabled: b.off && len(restarts(sc.ready)) == 0, Enrolled: sc.Enrolled, Every: sc.Every, MonitorOff: sc.Every > 0 && !m.Enabled,
 		Outside:      !hoursOf(sc.Settings).Inside(b.now.In(zone(sc.Zone, sc.UserZone))),
 		SkipWhenBusy: sc.SkipWhenBusy, Events: len(sc.ready) > 0, HasTasks: sc.block, TasksDue: len(sc.due) > 0,
 		NoRoute: sc.noRoute != "" && (sc.Target == "" || sc.Target == "last"),

@@ -38,6 +38,10 @@ func (w Wake) periodic() bool {
 
 func (e *Engine) scene(tx *state.Tx, w Wake, m heartbeat.Monitor, ready []event.Event, now time.Time) (*scene, error) {
 	s := e.Settings(w.Agent)
+	ready, err := allowed(tx, ready)
+	if err != nil {
+		return nil, err
+	}
 	sc := &scene{Settings: s, wake: w, now: now, monitor: m, ready: ready, loc: zone("", s.UserZone)}
 	if err := e.address(tx, sc); err != nil {
 		return nil, err
@@ -59,6 +63,32 @@ func (e *Engine) scene(tx *state.Tx, w Wake, m heartbeat.Monitor, ready []event.
 	return sc, nil
 }
 
+// restarts are the continuations among events.
+func restarts(ready []event.Event) []event.Event {
+	var found []event.Event
+	for _, ev := range ready {
+		if ev.Kind == event.KindRestart {
+			found = append(found, ev)
+		}
+	}
+	return found
+}
+
+// allowed are the events that a turn may show: all, or with heartbeats off only
+// what a restart was to be followed by (spec/tasks-recovery.md 4.9,
+// openclaw#131888).
+func allowed(tx *state.Tx, ready []event.Event) ([]event.Event, error) {
+	continued := restarts(ready)
+	if len(continued) == 0 {
+		return ready, nil
+	}
+	off, err := switchedOff(tx)
+	if off {
+		return continued, err
+	}
+	return ready, err
+}
+
 // address finds where a reply would go: by the target, where last is the route
 // on which the session was last spoken to, else the one that its newest event
 // came by.
@@ -69,6 +99,11 @@ func (e *Engine) address(tx *state.Tx, sc *scene) error {
 	}
 	sc.session = row.Rec
 	last := row.Rec.Route
+	for _, ev := range restarts(sc.ready) { // on the way it was asked for
+		if !ev.Route.IsZero() {
+			last = ev.Route
+		}
+	}
 	for _, ev := range slices.Backward(sc.ready) {
 		if last.IsZero() {
 			last = ev.Route

@@ -15,6 +15,9 @@ const (
 	KindCron  = "cron"
 	KindTask  = "task"
 	KindEvent = "event"
+	// KindRestart is what a session is to go on with after a restart of the
+	// runner that was asked for (spec/tasks-recovery.md 4.9).
+	KindRestart = "restart"
 )
 
 // MaxDetails is how many characters of the end of its output an event carries

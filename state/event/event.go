@@ -27,7 +27,7 @@ const (
 type Event struct {
 	ID         string    `json:"id"` // ULID
 	State      State     `json:"state"`
-	Kind       string    `json:"kind"` // KindExec, KindCron, KindTask or KindEvent
+	Kind       string    `json:"kind"` // KindExec, KindCron, KindTask, KindRestart or KindEvent
 	SessionKey string    `json:"sessionKey"`
 	Agent      string    `json:"agent,omitempty"`
 	ContextKey string    `json:"contextKey,omitempty"` // "exec:<slug>", lower case

@@ -29,6 +29,7 @@ const (
 	SourceRetry    = "retry"
 	SourceExec     = "exec-event"
 	SourceCron     = "cron"
+	SourceRestart  = "restart" // a continuation: it passes "heartbeat disable", too
 )
 
 // ReasonRequested stands for a reason that nobody gave.
