@@ -8,6 +8,7 @@ import (
 	"claw/runner/control"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/resume"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
 	"claw/runner/tasks"
@@ -36,6 +37,8 @@ type parts struct {
 	converge func(ctx context.Context) error
 	plan     func(now time.Time) (heartbeat.Plan, error)
 	do       func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
+	cycles   func(now time.Time) (resume.Plan, error) // of turns that were cut off; nil: there are none
+	goOn     func(ctx context.Context, it resume.Item) (resume.Done, error)
 	flush    func(ctx context.Context) (deliver.Flushed, error)
 	due      func(now time.Time) bool
 	sweep    func(ctx context.Context, now time.Time)
@@ -62,6 +65,8 @@ func (r *Runner) work(m boot.Mode) *parts {
 		converge: r.Heartbeat.Converge,
 		plan:     func(now time.Time) (heartbeat.Plan, error) { return r.Heartbeat.Plan(now) },
 		do:       r.Heartbeat.Do,
+		cycles:   r.Recoverer().Plan,
+		goOn:     r.Recoverer().Do,
 		flush:    r.Post.Flush,
 		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
 		sweep:    r.sweep,

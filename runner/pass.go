@@ -41,6 +41,7 @@ func (s *shift) pass(ctx context.Context) {
 // begin starts what takes long, as far as the mode allows it.
 func (s *shift) begin(w *parts, plan heartbeat.Plan, now time.Time) {
 	if s.mode.Allows(boot.Turn) {
+		s.resume(w, now)
 		s.wake(w, plan)
 	} else {
 		s.planNext = time.Time{}
@@ -137,6 +138,10 @@ func (s *shift) land(l landing) {
 	case slotRun:
 		s.landRun(l)
 	default:
+		if l.cycle != "" {
+			s.landCycle(l)
+			return
+		}
 		s.landWake(l)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
+	"claw/runner/resume"
 	"claw/runner/scheduler"
 	"claw/runner/source"
 	"claw/runner/wake"
@@ -57,16 +58,18 @@ type shift struct {
 	turns, sends         context.Context // of agents, of channels and sweeps
 	stopTurns, stopSends context.CancelFunc
 
-	source   wake.Source       // of a tick; opened when it is first needed
-	eyes     *source.Set       // what is known of the sources of automations
-	spares   *scheduler.Spares // of a runner
-	planNext time.Time
-	cronNext time.Time
-	runs     map[string]bool // of automations: what is being started, and turns that are waited for
-	postNext time.Time
-	retryAt  time.Time // the earliest wake that is put off, the heartbeat's cadence aside
-	passed   time.Time // when the last pass began
-	live     bool      // something runs whose death nobody would be told of
+	source    wake.Source       // of a tick; opened when it is first needed
+	eyes      *source.Set       // what is known of the sources of automations
+	spares    *scheduler.Spares // of a runner
+	cycles    map[string]memo   // by session: what was cut off, and could not be seen to
+	planNext  time.Time
+	cycleNext time.Time
+	cronNext  time.Time
+	runs      map[string]bool // of automations: what is being started, and turns that are waited for
+	postNext  time.Time
+	retryAt   time.Time // the earliest wake that is put off, the heartbeat's cadence aside
+	passed    time.Time // when the last pass began
+	live      bool      // something runs whose death nobody would be told of
 
 	report Report
 	errs   []error
@@ -95,6 +98,8 @@ type landing struct {
 	keys    []string // of runs: their ids
 	wake    heartbeat.Planned
 	turn    session.Turn
+	cycle   string // the session in which a turn was cut off
+	resumed resume.Done
 	flushed deliver.Flushed
 	err     error
 }
@@ -254,7 +259,7 @@ func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
 		now := s.clock.Now()
 		until, err := s.r.work(s.mode).waiting(now)
 		s.fail(err)
-		until = earlier(earlier(until, s.retryAt), s.postNext)
+		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), s.cycleNext)
 		switch {
 		case until.IsZero() || until.Sub(now) > lingerMost || isUp(s.dir):
 			return false
@@ -316,7 +321,7 @@ func (s *shift) agents() []string {
 
 // next is when something is due that is known of; zero: nothing is.
 func (s *shift) next() time.Time {
-	return earlier(earlier(earlier(earlier(s.planNext, s.cronNext), s.postNext), s.retryAt), s.safeUntil)
+	return earlier(earlier(earlier(earlier(earlier(s.planNext, s.cronNext), s.postNext), s.retryAt), s.safeUntil), s.cycleNext)
 }
 
 // fail keeps an error, once.

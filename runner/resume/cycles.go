@@ -1,0 +1,228 @@
+package resume
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"claw/runner/agent"
+	"claw/runner/clock"
+	"claw/runner/heartbeat"
+	"claw/runner/settle"
+	"claw/state"
+	"claw/state/process"
+	"claw/state/session"
+)
+
+// Recoverer sees to turns that were cut off, by the rules of state/session:
+// Plan decides, and Do carries one decision out. Both ask the same functions
+// (session.Cycle.View, session.Judge), so that what is shown is what is done.
+type Recoverer struct {
+	Store     *state.Store
+	Clock     clock.Clock
+	Turns     *agent.Turns
+	Heartbeat *heartbeat.Engine // what is said and sent
+}
+
+// Item is one session in which a turn was cut off, as it really is.
+type Item struct {
+	SessionKey string            `json:"sessionKey"`
+	Agent      string            `json:"agentId"`
+	State      session.ViewState `json:"state"`
+	// Step is what will be done, of ViewRecoverable; Why is why, and of the
+	// others why nothing is.
+	Step        session.Step  `json:"step,omitempty"`
+	Why         string        `json:"why,omitempty"`
+	NextAttempt int           `json:"nextAttempt,omitempty"` // of ViewRecoverable, from 1
+	Attempts    int           `json:"attempts"`              // charged, of session.Budget
+	NotBefore   time.Time     `json:"notBefore,omitzero"`    // no attempt by itself before
+	Due         bool          `json:"due"`                   // the next pass does something about it
+	Remedy      string        `json:"remedy,omitempty"`      // the command that is the way out
+	Cycle       session.Cycle `json:"cycle"`
+
+	found   session.Session
+	source  session.Turn // zero when nothing is left of it
+	newest  session.Turn // of the session
+	verdict session.Verdict
+	stale   bool // a dead turn still holds the cycle
+}
+
+// Plan is what there is to do about turns that were cut off. Nothing is written
+// to find out.
+type Plan struct {
+	Items []Item    // by session; those that are not over
+	Next  time.Time // when the first of those that wait is due; zero: none is foreseen
+}
+
+// lookAgain is when to look again at an agent that runs without a supervisor.
+const lookAgain = time.Minute
+
+// Plan decides about all sessions at now. Where nothing was cut off it decodes
+// nothing.
+func (r *Recoverer) Plan(now time.Time) (Plan, error) {
+	var p Plan
+	items, err := r.items(now, func(c session.Cycle) bool {
+		return c.Phase == session.CycleInterrupted || c.Phase == session.CycleReserved
+	}, session.CycleInterrupted, session.CycleReserved)
+	for _, it := range items {
+		if it.State == session.ViewInactive {
+			continue // of a transcript that has been left behind
+		}
+		switch {
+		case it.Due:
+		case it.State == session.ViewRecoverable:
+			p.soon(it.NotBefore)
+		case it.Leftover():
+			p.soon(now.Add(lookAgain))
+		}
+		p.Items = append(p.Items, it)
+	}
+	return p, err
+}
+
+func (p *Plan) soon(at time.Time) {
+	if p.Next.IsZero() || at.Before(p.Next) {
+		p.Next = at
+	}
+}
+
+// Leftover tells that an agent which nobody supervises is waited for.
+func (it Item) Leftover() bool {
+	return it.State == session.ViewBlocked && it.Cycle.Phase == session.CycleInterrupted && it.Cycle.Foreground == "" && it.Cycle.Check() == nil
+}
+
+// List is every cycle that is not over, and those that were given up; all adds
+// those that have been closed. By session.
+func (r *Recoverer) List(now time.Time, all bool) ([]Item, error) {
+	phases := []session.Phase{session.CycleInterrupted, session.CycleReserved, session.CycleTombstoned}
+	if all {
+		phases = append(phases, session.CycleClosed)
+	}
+	items, err := r.items(now, func(c session.Cycle) bool { return slices.Contains(phases, c.Phase) }, phases...)
+	return slices.DeleteFunc(items, func(it Item) bool { return !all && it.State == session.ViewInactive }), err
+}
+
+// Find is the cycle of one session; ok is false where nothing was ever cut off
+// in it.
+func (r *Recoverer) Find(now time.Time, key string) (it Item, ok bool, err error) {
+	err = r.Store.View(func(tx *state.Tx) error {
+		row, found, err := state.Sessions.Get(tx, key)
+		if ok = found && !row.Rec.Recovery.IsZero(); err != nil || !ok {
+			return err
+		}
+		it, err = r.look(tx, row.Rec, now)
+		return err
+	})
+	if err == nil && ok {
+		err = r.judge(&it, now)
+	}
+	return it, ok, err
+}
+
+// items are the sessions whose cycle is wanted. The phases are looked for in
+// what is written before anything of it is decoded.
+func (r *Recoverer) items(now time.Time, wanted func(session.Cycle) bool, phases ...session.Phase) ([]Item, error) {
+	var items []Item
+	err := r.Store.View(func(tx *state.Tx) error {
+		items = nil
+		if some, err := mentions(tx, phases); err != nil || !some {
+			return err
+		}
+		rows, err := state.Sessions.All(tx)
+		for i := 0; i < len(rows) && err == nil; i++ {
+			if s := rows[i].Rec; wanted(s.Recovery) {
+				var it Item
+				it, err = r.look(tx, s, now)
+				items = append(items, it)
+			}
+		}
+		return err
+	})
+	for i := range items {
+		if err == nil {
+			err = r.judge(&items[i], now)
+		}
+	}
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.SessionKey, b.SessionKey) })
+	return items, err
+}
+
+func mentions(tx *state.Tx, phases []session.Phase) (bool, error) {
+	for _, phase := range phases {
+		if has, err := state.Sessions.Mentions(tx, `"phase":"`+string(phase)+`"`); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// look is a session's cycle with what can be seen beside its row.
+func (r *Recoverer) look(tx *state.Tx, s session.Session, now time.Time) (Item, error) {
+	c := s.Recovery
+	it := Item{SessionKey: s.Key, Agent: s.Agent, Cycle: c, Attempts: c.Charged, found: s}
+	source, _, err1 := state.Turns.Find(tx, c.SourceTurnID)
+	newest, _, err2 := state.Turns.Find(tx, s.TurnID)
+	if err := errors.Join(err1, err2); err != nil {
+		return it, err
+	}
+	it.source, it.newest = source.Rec, newest.Rec
+	seen, err := r.sight(tx, it)
+	if err != nil {
+		return it, err
+	}
+	after, v := c.Observe(seen, now)
+	it.stale = after != c
+	it.State, it.Why, it.NextAttempt, it.NotBefore = v.State, v.Reason, v.NextAttempt, v.NotBefore
+	it.Cycle, it.Due = after, v.Due(now) || v.State == session.ViewExhausted || it.stale
+	switch v.State {
+	case session.ViewTombstoned, session.ViewExhausted:
+		it.Remedy = agent.RenewCommand(s.Key)
+	case session.ViewInactive:
+		it.Why = c.Reason
+	case session.ViewBlocked:
+		if c.Check() != nil {
+			it.Remedy = "claw doctor --fix"
+		}
+	}
+	return it, nil
+}
+
+// sight is what is seen of those who may be at work on a cycle.
+func (r *Recoverer) sight(tx *state.Tx, it Item) (session.Sighting, error) {
+	c := it.Cycle
+	seen := session.Sighting{SessionID: it.found.ID}
+	if id := cmp.Or(c.Reservation.TurnID, c.Foreground); id != "" {
+		row, ok, err := state.Turns.Find(tx, id)
+		if err != nil {
+			return seen, err
+		}
+		switch held, _, laneErr := agent.Lane(r.Store, it.SessionKey); {
+		case !ok || row.Rec.Status.Ended():
+			seen.Owner = session.OwnerGone
+		case laneErr == nil && held:
+			seen.Owner = session.OwnerAlive
+		}
+	}
+	for _, t := range [...]session.Turn{it.source, it.newest} {
+		left, err := unsupervised(tx, t.ProcessID)
+		if err != nil {
+			return seen, err
+		}
+		seen.Leftover = seen.Leftover || left
+	}
+	return seen, nil
+}
+
+// unsupervised tells that the agent of a turn runs although its supervisor has
+// died. What it has started besides does not count: that may be meant to stay.
+func unsupervised(tx *state.Tx, processID string) (bool, error) {
+	if processID == "" {
+		return false, nil
+	}
+	p, ok, err := state.Processes.Find(tx, processID)
+	if err != nil || !ok || p.Rec.Phase != process.Lost {
+		return false, err
+	}
+	return slices.ContainsFunc(settle.Survivors(p.Rec), func(l process.Leftover) bool { return l.Identity == p.Rec.Root }), nil
+}
