@@ -12,6 +12,7 @@ type Config struct {
 	Tools    Tools
 	State    State
 	Wake     Wake
+	Runner   Runner
 	Cron     Cron
 	Hooks    Hooks
 	Agents   Agents
@@ -64,6 +65,12 @@ type State struct {
 // Wake is [wake].
 type Wake struct {
 	OnExit string // "auto", "runner" or "off"; design.md section 4
+}
+
+// Runner is [runner].
+type Runner struct {
+	InhibitSleep string // "auto" or "off": the machine stays awake while something runs
+	SafeMode     string // "auto" or "off"; spec/tasks-recovery.md 4.11
 }
 
 // Cron is [cron].
@@ -208,8 +215,9 @@ func defaults() *Config {
 			OnSupervisorLoss:      "leave",
 			Host:                  "auto",
 		}},
-		State: State{OutputBudget: 2 << 30, RetentionDays: 7},
-		Wake:  Wake{OnExit: "auto"},
+		State:  State{OutputBudget: 2 << 30, RetentionDays: 7},
+		Wake:   Wake{OnExit: "auto"},
+		Runner: Runner{InhibitSleep: "auto", SafeMode: "auto"},
 		Cron: Cron{
 			Enabled: true, MaxConcurrentRuns: 1, SessionRetention: 24 * time.Hour,
 			Retry: Retry{MaxAttempts: 3}, FailureAlert: Alert{Enabled: true, After: 2, CooldownSeconds: 3600, Mode: "announce"},

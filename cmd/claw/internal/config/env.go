@@ -22,6 +22,7 @@ var variables = []variable{
 	{"BASH_JOB_TTL_MS", "tools.exec.cleanupMs", true},
 	{"PROCESS_INPUT_WAIT_IDLE_MS", "tools.exec.inputWaitIdleMs", false},
 	{"WAKE_ON_EXIT", "wake.onExit", false},
+	{"RUNNER_SAFE_MODE", "runner.safeMode", false},
 }
 
 // names are the spellings, strongest first.

@@ -22,7 +22,7 @@ func TestProblems(t *testing.T) {
 		{"wrong table", "[tools]\nbackgroundMs = 1", "claw.toml:2: tools.backgroundMs: unknown key; did you mean tools.exec.backgroundMs?", ""},
 		{"nothing near", "[wake]\nxyzzyplugh = 1", "claw.toml:2: wake.xyzzyplugh: unknown key", "valid here: onExit"},
 		{"misspelt table", "[tool.exec]\nbackgroundMs = 1", "claw.toml:1: tool: unknown key; did you mean tools?", ""},
-		{"unknown table", "a = 1\n\n[telemetry.sink]\nurl = 1", "claw.toml:1: a: unknown key\nclaw.toml:3: telemetry: unknown key", "valid here: tools, state, wake, cron, hooks, agents, channels, automation"},
+		{"unknown table", "a = 1\n\n[telemetry.sink]\nurl = 1", "claw.toml:1: a: unknown key\nclaw.toml:3: telemetry: unknown key", "valid here: tools, state, wake, runner, cron, hooks, agents, channels, automation"},
 		{"old name", "[tools.exec]\ntimeoutSec = 1", "claw.toml:2: tools.exec.timeoutSec: not a key of claw", "tools.exec.timeoutSec: renamed: use timeoutSeconds"},
 		{"not in claw", "[tools.exec]\nask = \"always\"", "claw.toml:2: tools.exec.ask: not a key of claw", "tools.exec.ask: claw has no approvals; remove it"},
 		{"not in claw, a table", "[tools.elevated]\nenabled = true", "claw.toml:1: tools.elevated: not a key of claw", "tools.elevated: claw has no sandbox to leave; remove it"},

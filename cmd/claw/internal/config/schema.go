@@ -145,6 +145,14 @@ var rootFields = []field[Config]{
 		help: "Who acts when a background process ends: its supervisor starts one tick, the runner does it, or the next tick.",
 	}, func(c *Config) any { return &c.Wake.OnExit }},
 	{rule{
+		name: "runner.inhibitSleep", kind: choice, oneOf: []string{"auto", "off"},
+		help: "Whether the runner keeps the machine from going to sleep while turns or commands run, by systemd-inhibit or caffeinate where there is one.",
+	}, func(c *Config) any { return &c.Runner.InhibitSleep }},
+	{rule{
+		name: "runner.safeMode", kind: choice, oneOf: []string{"auto", "off"},
+		help: "Whether nothing begins by itself for five minutes after a runner has died three times within five minutes.",
+	}, func(c *Config) any { return &c.Runner.SafeMode }},
+	{rule{
 		name: "cron.enabled", kind: boolean,
 		help: "Run automations and scheduled heartbeats. Events and manual runs work either way.",
 	}, func(c *Config) any { return &c.Cron.Enabled }},
