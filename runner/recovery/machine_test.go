@@ -36,11 +36,11 @@ func TestB16LogoutKillsEverything(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			found := l.findings()
+			found := logoutFindings(l.killsUserProcesses(), l.lingers(), nil)
 			if (len(found) == 1) != tt.warned {
 				t.Fatalf("findings = %v, want a warning: %v", found, tt.warned)
 			}
-			if tt.warned && found[0].Hint == "" {
+			if tt.warned && found[0].Fix == "" {
 				t.Error("no remedy")
 			}
 		})

@@ -1,82 +1,174 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"claw/cmd/claw/internal/config"
 	"claw/cmd/claw/internal/output"
+	"claw/runner"
 	"claw/runner/recovery"
+	"claw/runner/tasks"
+	"claw/state"
 )
 
-// doctorCmd is `claw doctor`.
+// doctorCmd is `claw doctor`; spec/tasks-recovery.md 4.12.
 type doctorCmd struct {
-	Fix  bool `help:"Mend what can be mended. Damaged pieces are moved to quarantine/, never deleted."`
-	JSON bool `name:"json" help:"Print {\"ok\", \"findings\": […]}."`
+	Fix  bool `help:"Mend what can be mended. What is in the way is moved to quarantine/, never deleted."`
+	JSON bool `name:"json" help:"Print {\"ok\", \"dir\", \"findings\": [{\"code\", \"severity\", \"where\", \"what\", \"fix\", \"fixed\"}]}."`
 }
 
 // Help shows examples.
 func (doctorCmd) Help() string {
-	return examples("claw doctor", "claw doctor --fix", "claw doctor --json | jq -r '.findings[].hint'")
+	return "It looks at the state directory, at what claw.toml names, and at what of this machine claw depends on: logout, cron and units, the clock, the disk, the limits of the kernel. Each finding names the command that repairs it. Without --fix nothing is written. With it, what is damaged is set right; no message is sent again, and nothing that was given up is taken up again. It exits 1 when an error is left, else 0.\n\n" +
+		examples("claw doctor", "claw doctor --fix", "claw doctor --json | jq -r '.findings[] | select(.severity == \"error\") | .fix'")
 }
 
-// Run examines; anything wrong is exit 5, anything merely odd is not.
+// Run examines.
 func (c *doctorCmd) Run(a *app) error {
-	store, err := a.store()
+	d, err := a.doctor()
 	if err != nil {
 		return err
 	}
-	report, err := recovery.Examine(a.ctx, store, c.Fix)
-	if err != nil {
-		return err
+	e := d.Examine(a.ctx, c.Fix)
+	switch {
+	case c.JSON:
+		err = a.io.JSON(e)
+	case len(e.Findings) == 0:
+		a.io.Note("nothing is wrong with " + e.Dir)
+	case a.io.OutTTY:
+		err = a.io.Messages(shownFindings(e.Findings))
+	default:
+		err = a.io.Table(findingTable(e.Findings))
 	}
-	if c.JSON {
-		if err := a.io.JSON(report); err != nil {
-			return err
+	if err == nil && !c.JSON && len(e.Findings) > 0 {
+		a.io.Say(countFindings(e.Findings), mendable(e.Findings)...)
+	}
+	if err == nil && !e.OK {
+		return silent(exitFailed)
+	}
+	return err
+}
+
+// findingTable is for other programs.
+func findingTable(found []recovery.Finding) output.Table {
+	t := output.Table{Columns: []output.Column{{Name: "SEVERITY", State: true}, {Name: "CODE"}, {Name: "WHERE"}, {Name: "WHAT", Flex: true}, {Name: "FIX", Flex: true}}}
+	for _, f := range found {
+		t.Rows = append(t.Rows, []string{severityWord(f), f.Code, f.Where, f.What, f.Fix})
+	}
+	return t
+}
+
+// severityWord is how a finding stands: what has been mended is no error any
+// more.
+func severityWord(f recovery.Finding) string {
+	if f.Fixed {
+		return "fixed"
+	}
+	return string(f.Severity)
+}
+
+// shownFindings are for people, on a terminal of any width: what is wrong, and
+// under it the way out. Errors are marked.
+func shownFindings(found []recovery.Finding) []output.Message {
+	all := make([]output.Message, len(found))
+	for i, f := range found {
+		all[i] = output.Message{
+			New: !f.Fixed && f.Severity == recovery.SeverityError, When: severityWord(f), From: f.Code, Title: f.Where + ": " + f.What,
+			Body: "→ " + f.Fix,
 		}
-		return doctorCode(report)
 	}
-	if len(report.Findings) == 0 {
-		a.io.Note("nothing is wrong with " + store.Dir())
+	return all
+}
+
+func countFindings(found []recovery.Finding) string {
+	n := map[string]int{}
+	for _, f := range found {
+		n[severityWord(f)]++
+	}
+	return fmt.Sprintf("%s, %s, %s, %d fixed", counted(n["error"], "error"), counted(n["warn"], "warning"), counted(n["info"], "note"), n["fixed"])
+}
+
+// mendable is the next step where doctor can do it.
+func mendable(found []recovery.Finding) []string {
+	n := 0
+	for _, f := range found {
+		if f.Mendable() {
+			n++
+		}
+	}
+	if n == 0 {
 		return nil
 	}
-	t := output.Table{Columns: []output.Column{{Name: "WHERE"}, {Name: "LEVEL", State: true}, {Name: "WHAT", Flex: true}}}
-	for _, f := range report.Findings {
-		t.Rows = append(t.Rows, []string{f.Where, f.Level, f.What})
-	}
-	if err := a.io.Table(t); err != nil {
-		return err
-	}
-	for _, line := range remedies(report.Findings) {
-		a.io.Note(line)
-	}
-	return doctorCode(report)
+	return []string{"claw doctor --fix mends " + itoa(n) + " of them"}
 }
 
-// remedies are the hints, each once, with where it holds.
-func remedies(findings []recovery.Finding) []string {
-	var order []string
-	where := map[string][]string{}
-	for _, f := range findings {
-		if f.Hint == "" {
+// doctor is what examines, by the configuration as it is; by the defaults where
+// that cannot be used.
+func (a *app) doctor() (*recovery.Doctor, error) {
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	cfg, wrong := a.config()
+	if wrong != nil {
+		if cfg, err = config.Parse("", nil, config.Home(a.getenv)); err != nil {
+			return nil, wrong
+		}
+		a.cfg = cfg
+	}
+	self, _ := os.Executable()
+	d := &recovery.Doctor{
+		Dir: dir, Open: a.store, Clock: a.clock, Environ: a.environ, UnsafeFS: a.global.UnsafeFS || cfg.State.UnsafeFs,
+		Tasks: func(store *state.Store) *tasks.Keeper {
+			return &tasks.Keeper{Store: store, Clock: a.clock, Keep: retainOf(cfg).Keep, OnLoss: cfg.Tools.Exec.OnSupervisorLoss}
+		},
+		Unstartable: func(path string) []string { return unstartable(cfg, path) },
+		Configured:  func() []recovery.Finding { return a.configFindings(cfg, wrong) },
+		Self:        self, Version: "claw " + currentVersion(), StateDirOf: config.StateDir,
+	}
+	if places, err := config.Paths(a.getenv); err == nil {
+		d.Checks = filepath.Join(places.ConfigDir, "heartbeat.d")
+	}
+	wanted := a.beats(d, cfg, wrong == nil)
+	d.Ticks = func() recovery.Ticks {
+		t := recovery.Ticks{Wanted: wanted}
+		if st, err := runner.Look(dir); err == nil {
+			t.Running, t.LastTick = st.Running, st.LastTick
+			t.Polls, _ = strings.CutPrefix(st.Watch, "every two seconds: ")
+			if t.Polls == st.Watch {
+				t.Polls = ""
+			}
+		}
+		return t
+	}
+	return d, nil
+}
+
+// beats tells the doctor whose heartbeats there should be, and says which of
+// them needs somebody who ticks: those of a real agent.
+func (a *app) beats(d *recovery.Doctor, cfg *config.Config, usable bool) (wanted string) {
+	if !usable {
+		return ""
+	}
+	for _, name := range cfg.AgentNames() {
+		if !cfg.Enrolled(name) {
 			continue
 		}
-		if where[f.Hint] == nil {
-			order = append(order, f.Hint)
-		}
-		where[f.Hint] = append(where[f.Hint], f.Where)
-	}
-	lines := make([]string, len(order))
-	for i, hint := range order {
-		lines[i] = where[hint][0] + ": " + hint
-		if more := len(where[hint]) - 1; more > 0 {
-			lines[i] = fmt.Sprintf("%s and %d more: %s", where[hint][0], more, hint)
+		d.Beating = append(d.Beating, name)
+		if e := cfg.Agent(name); wanted == "" && len(e.Command) > 0 && e.Heartbeat.Every > 0 && cfg.Cron.Enabled {
+			wanted = "the heartbeat of agent " + name + " waits"
 		}
 	}
-	return lines
-}
-
-func doctorCode(r recovery.Report) error {
-	if !r.OK {
-		return silent(exitState)
+	d.Converge = func(ctx context.Context) error {
+		r, err := a.runner(nil)
+		if err != nil {
+			return err
+		}
+		return r.Heartbeat.Converge(ctx)
 	}
-	return nil
+	return wanted
 }
