@@ -65,12 +65,12 @@ func (s *shift) landCycle(l landing) {
 
 // cutOff are the cycles that a preview shows.
 func (r *Runner) cutOff(now time.Time) (resume.Plan, error) {
-	w := r.parts
-	if w != nil && w.cycles == nil {
+	switch w := r.parts; {
+	case w == nil:
+		return r.Recoverer().Foresee(now)
+	case w.cycles == nil:
 		return resume.Plan{}, nil
-	}
-	if w != nil {
+	default:
 		return w.cycles(now)
 	}
-	return r.Recoverer().Plan(now)
 }

@@ -8,6 +8,7 @@ import (
 	"claw/runner/internal/failpoint"
 	"claw/runner/settle"
 	"claw/state"
+	"claw/state/process"
 	"claw/state/session"
 )
 
@@ -20,9 +21,6 @@ func (r *Turns) conclude(ctx context.Context, t session.Turn, left bool) (res Re
 	e, going, err := r.collect(ctx, t)
 	if err != nil || going {
 		return Result{Turn: t}, going, err
-	}
-	if e.status == session.TurnLost {
-		e = r.known(t, e)
 	}
 	e.left = left
 	res, err = r.end(t, e)
@@ -40,18 +38,32 @@ func (r *Turns) collect(ctx context.Context, t session.Turn) (e ending, going bo
 			p, ok, err = r.process(t.ProcessID)
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return ending{}, false, err
-	case !ok && t.Status == session.TurnRunning:
-		return vanished(), false, nil
-	case !ok:
-		return neverStarted(t), false, nil
-	case p.Live():
-		return ending{}, true, nil
 	}
-	said, lastErr, err := replyOf(r.Store.ProcessDir(p.ID), p.Output)
-	return judge(t, p, said, lastErr), false, err
+	return r.concluded(t, p, ok)
+}
+
+// concluded is the end of a turn by the row of its process, if there is one.
+func (r *Turns) concluded(t session.Turn, p process.Process, ok bool) (e ending, going bool, err error) {
+	switch {
+	case !ok && t.Status == session.TurnRunning:
+		e = vanished()
+	case !ok:
+		e = neverStarted(t)
+	case p.Live():
+		return e, true, nil
+	default:
+		said, lastErr, err := replyOf(r.Store.ProcessDir(p.ID), p.Output)
+		if err != nil {
+			return e, false, err
+		}
+		e = judge(t, p, said, lastErr)
+	}
+	if e.status == session.TurnLost {
+		e = r.known(t, e)
+	}
+	return e, false, nil
 }
 
 // control settles processes: one whose supervisor died has its output drained

@@ -46,6 +46,9 @@ type Item struct {
 	newest  session.Turn // of the session
 	verdict session.Verdict
 	stale   bool // a dead turn still holds the cycle
+	// left is a turn that nobody has ended yet: the cycle is as the next Settle
+	// makes it, and what the turn adds to the conversation is not written yet.
+	left *agent.Left
 }
 
 // Plan is what there is to do about turns that were cut off. Nothing is written
@@ -61,10 +64,22 @@ const lookAgain = time.Minute
 // Plan decides about all sessions at now. Where nothing was cut off it decodes
 // nothing.
 func (r *Recoverer) Plan(now time.Time) (Plan, error) {
-	var p Plan
-	items, err := r.items(now, func(c session.Cycle) bool {
-		return c.Phase == session.CycleInterrupted || c.Phase == session.CycleReserved
-	}, session.CycleInterrupted, session.CycleReserved)
+	items, err := r.items(now, nil, session.CycleInterrupted, session.CycleReserved)
+	return planned(items, now), err
+}
+
+// Foresee is the Plan of a pass that has ended the turns which nobody waits for
+// any more, before anybody has done so.
+func (r *Recoverer) Foresee(now time.Time) (Plan, error) {
+	left, err := r.left()
+	if err != nil {
+		return Plan{}, err
+	}
+	items, err := r.items(now, left, session.CycleInterrupted, session.CycleReserved)
+	return planned(items, now), err
+}
+
+func planned(items []Item, now time.Time) (p Plan) {
 	for _, it := range items {
 		if it.State == session.ViewInactive {
 			continue // of a transcript that has been left behind
@@ -78,7 +93,7 @@ func (r *Recoverer) Plan(now time.Time) (Plan, error) {
 		}
 		p.Items = append(p.Items, it)
 	}
-	return p, err
+	return p
 }
 
 func (p *Plan) soon(at time.Time) {
@@ -93,25 +108,44 @@ func (it Item) Leftover() bool {
 }
 
 // List is every cycle that is not over, and those that were given up; all adds
-// those that have been closed. By session.
+// those that have been closed. By session, as they really are: a turn that was
+// cut off is shown before anybody has written it down.
 func (r *Recoverer) List(now time.Time, all bool) ([]Item, error) {
+	left, err := r.left()
+	if err != nil {
+		return nil, err
+	}
 	phases := []session.Phase{session.CycleInterrupted, session.CycleReserved, session.CycleTombstoned}
 	if all {
 		phases = append(phases, session.CycleClosed)
 	}
-	items, err := r.items(now, func(c session.Cycle) bool { return slices.Contains(phases, c.Phase) }, phases...)
+	items, err := r.items(now, left, phases...)
 	return slices.DeleteFunc(items, func(it Item) bool { return !all && it.State == session.ViewInactive }), err
 }
 
 // Find is the cycle of one session; ok is false where nothing was ever cut off
 // in it.
 func (r *Recoverer) Find(now time.Time, key string) (it Item, ok bool, err error) {
+	return r.find(now, key, nil)
+}
+
+// Seen is Find with what the next Settle will write.
+func (r *Recoverer) Seen(now time.Time, key string) (it Item, ok bool, err error) {
+	left, err := r.left()
+	if err != nil {
+		return it, false, err
+	}
+	return r.find(now, key, left)
+}
+
+func (r *Recoverer) find(now time.Time, key string, left map[string]agent.Left) (it Item, ok bool, err error) {
 	err = r.Store.View(func(tx *state.Tx) error {
 		row, found, err := state.Sessions.Get(tx, key)
-		if ok = found && !row.Rec.Recovery.IsZero(); err != nil || !ok {
+		it, s := foreseen(row.Rec, left)
+		if ok = found && !s.Recovery.IsZero(); err != nil || !ok {
 			return err
 		}
-		it, err = r.look(tx, row.Rec, now)
+		it, err = r.look(tx, it, s, now)
 		return err
 	})
 	if err == nil && ok {
@@ -122,18 +156,17 @@ func (r *Recoverer) Find(now time.Time, key string) (it Item, ok bool, err error
 
 // items are the sessions whose cycle is wanted. The phases are looked for in
 // what is written before anything of it is decoded.
-func (r *Recoverer) items(now time.Time, wanted func(session.Cycle) bool, phases ...session.Phase) ([]Item, error) {
+func (r *Recoverer) items(now time.Time, left map[string]agent.Left, phases ...session.Phase) ([]Item, error) {
 	var items []Item
 	err := r.Store.View(func(tx *state.Tx) error {
 		items = nil
-		if some, err := mentions(tx, phases); err != nil || !some {
+		if some, err := mentions(tx, phases); err != nil || !some && len(left) == 0 {
 			return err
 		}
 		rows, err := state.Sessions.All(tx)
 		for i := 0; i < len(rows) && err == nil; i++ {
-			if s := rows[i].Rec; wanted(s.Recovery) {
-				var it Item
-				it, err = r.look(tx, s, now)
+			if it, s := foreseen(rows[i].Rec, left); slices.Contains(phases, s.Recovery.Phase) {
+				it, err = r.look(tx, it, s, now)
 				items = append(items, it)
 			}
 		}
@@ -148,6 +181,26 @@ func (r *Recoverer) items(now time.Time, wanted func(session.Cycle) bool, phases
 	return items, err
 }
 
+// left are the turns that the next Settle ends, by session.
+func (r *Recoverer) left() (map[string]agent.Left, error) {
+	turns, err := r.Turns.LeftBehind()
+	by := make(map[string]agent.Left, len(turns))
+	for _, l := range turns {
+		by[l.Turn.SessionKey] = l
+	}
+	return by, err
+}
+
+// foreseen is a session as the end of a turn that was left in it will make it.
+func foreseen(s session.Session, left map[string]agent.Left) (Item, session.Session) {
+	l, ok := left[s.Key]
+	if !ok {
+		return Item{}, s
+	}
+	s.Recovery, _ = s.Recovery.AfterTurn(l.Turn, l.Finish)
+	return Item{left: &l}, s
+}
+
 func mentions(tx *state.Tx, phases []session.Phase) (bool, error) {
 	for _, phase := range phases {
 		if has, err := state.Sessions.Mentions(tx, `"phase":"`+string(phase)+`"`); has || err != nil {
@@ -158,15 +211,21 @@ func mentions(tx *state.Tx, phases []session.Phase) (bool, error) {
 }
 
 // look is a session's cycle with what can be seen beside its row.
-func (r *Recoverer) look(tx *state.Tx, s session.Session, now time.Time) (Item, error) {
+func (r *Recoverer) look(tx *state.Tx, it Item, s session.Session, now time.Time) (Item, error) {
 	c := s.Recovery
-	it := Item{SessionKey: s.Key, Agent: s.Agent, Cycle: c, Attempts: c.Charged, found: s}
+	it.SessionKey, it.Agent, it.Cycle, it.Attempts, it.found = s.Key, s.Agent, c, c.Charged, s
 	source, _, err1 := state.Turns.Find(tx, c.SourceTurnID)
 	newest, _, err2 := state.Turns.Find(tx, s.TurnID)
 	if err := errors.Join(err1, err2); err != nil {
 		return it, err
 	}
 	it.source, it.newest = source.Rec, newest.Rec
+	if it.left != nil && it.left.Turn.ID == it.source.ID {
+		it.source = it.left.Turn
+	}
+	if it.left != nil && it.left.Turn.ID == it.newest.ID {
+		it.newest = it.left.Turn
+	}
 	seen, err := r.sight(tx, it)
 	if err != nil {
 		return it, err

@@ -45,6 +45,9 @@ func (r *Recoverer) evidence(it *Item) (session.Evidence, error) {
 	if e.Unreadable = err != nil; e.Unreadable {
 		return e, nil
 	}
+	if it.left != nil && it.left.Finish.Status != session.TurnNotAccepted {
+		tr.Entries = append(tr.Entries, session.TurnEntries(it.left.Turn, it.left.Reply)...)
+	}
 	e.Reply, e.Answered = session.FinalReply(tr.Entries, it.source.ID)
 	cutOff := []string{it.source.ID}
 	if it.newest.DispatchID == it.Cycle.DispatchID {
