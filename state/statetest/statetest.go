@@ -5,6 +5,8 @@ package statetest
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -88,6 +90,13 @@ func Fast(dir string) state.FS { return faultfs.New(filepath.Dir(dir)) }
 // verify sees.
 func Crash(t *testing.T, flow func(fs state.FS, dir string) error, verify func(dir string) error) {
 	t.Helper()
+	CrashSome(t, 1, flow, verify)
+}
+
+// CrashSome is Crash for one operation of every so many only, from a random
+// one on: for flows that are long.
+func CrashSome(t *testing.T, every int, flow func(fs state.FS, dir string) error, verify func(dir string) error) {
+	t.Helper()
 	base := memory(t)
 	root := filepath.Join(base, "whole")
 	if err := os.Mkdir(root, 0o700); err != nil {
@@ -97,15 +106,35 @@ func Crash(t *testing.T, flow func(fs state.FS, dir string) error, verify func(d
 	if err := run(whole, root, flow); err != nil {
 		t.Fatalf("without a crash: %v", err)
 	}
-	total := len(whole.Ops())
+	total, points := len(whole.Ops()), 0
+	defer func() { Tally(t, "points", points) }()
 	for _, mode := range faultfs.Modes() {
-		for n := 1; n <= total; n++ {
-			if !crashOnce(t, base, n, mode, flow, verify) {
+		for n := 1 + rand.IntN(every); n <= total; n += every {
+			if points++; !crashOnce(t, base, n, mode, flow, verify) {
 				return
 			}
 		}
 	}
-	t.Logf("%d operations, each in %d modes", total, len(faultfs.Modes()))
+	t.Logf("%d operations in %d modes: %d crash points", total, len(faultfs.Modes()), points)
+}
+
+// Tally adds n deaths of a kind (points: of file operations; kills: of real
+// programs) to the file that CLAW_CRASH_TALLY names; without it it does nothing.
+// make crash adds them up.
+func Tally(t testing.TB, kind string, n int) {
+	t.Helper()
+	path := os.Getenv("CLAW_CRASH_TALLY")
+	if path == "" || n == 0 {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%s %d %s\n", kind, n, t.Name())
+		f.Close()
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // memory is a directory in memory where there is one: a crash is simulated, so
