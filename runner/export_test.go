@@ -21,6 +21,10 @@ type Script struct {
 	Do      func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
 	Flush   func(ctx context.Context) (deliver.Flushed, error)
 	Waiting func() time.Time
+	// Next is when automations have something to do next; Prepare is told so
+	// shortly before.
+	Next    func(now time.Time) time.Time
+	Prepare func(at time.Time)
 }
 
 // Play makes the passes of r those of a script.
@@ -36,6 +40,17 @@ func (r *Runner) Play(s Script) {
 		flush:    func(context.Context) (deliver.Flushed, error) { return deliver.Flushed{}, nil },
 		due:      func(time.Time) bool { return false },
 		waiting:  func(time.Time) (time.Time, error) { return time.Time{}, nil },
+	}
+	if s.Next != nil {
+		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) {
+			return scheduler.Work{Next: s.Next(r.Clock.Now())}, nil
+		}
+	}
+	p.prepare = func(at time.Time) error {
+		if s.Prepare != nil {
+			s.Prepare(at)
+		}
+		return nil
 	}
 	if s.Settle != nil {
 		p.settle = func(context.Context) ([]process.Process, error) { return s.Settle() }

@@ -61,7 +61,7 @@ func (s *Scheduler) passRuns(ctx context.Context, atWork func(runID string) bool
 		s.Spares.back(w.spares)
 		w = Work{}
 		return s.pass(tx, sh, atWork, ends, &w)
-	})
+	}, sh.durability()...)
 	switch {
 	case err == nil:
 		failpoint.Hit("run-claimed")
@@ -96,6 +96,23 @@ func (s *Scheduler) peek(now time.Time, atWork func(string) bool) (sh *sheet, w 
 		return nil
 	})
 	return sh, w, err
+}
+
+// durability of what is decided. Claims of commands alone need not be waited
+// for: whoever starts one waits until its process's row is on the disk, and the
+// claim with it, before the command runs. What a power cut takes before that
+// has not begun.
+func (sh *sheet) durability() []state.UpdateOption {
+	p := sh.plan
+	if len(sh.ended)+len(p.Stop)+len(p.Notices)+len(p.Deleted) > 0 || len(p.Start) == 0 || len(p.Start) != len(p.Runs) {
+		return nil
+	}
+	for _, r := range p.Start {
+		if a := sh.autos[r.AutomationID].Rec; a.Payload.Kind != automation.PayloadCommand || a.Checks(r) {
+			return nil
+		}
+	}
+	return []state.UpdateOption{state.Relaxed()}
 }
 
 // current tells that the agenda says what the plan says, or that there is

@@ -123,5 +123,5 @@ func (s *Scheduler) prepared(c claimed) (l *supervisor.Launching, stdin *os.File
 	}
 	req.Row.RunID = c.r.ID
 	spare, err := s.spare(c.r.Owner.ProcessID)
-	return &supervisor.Launching{Spare: spare, Request: req}, stdin, err
+	return &supervisor.Launching{Spare: spare, Request: req, Synced: true}, stdin, err
 }

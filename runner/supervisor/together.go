@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"claw/runner/internal/failpoint"
 	"claw/runner/internal/proc"
@@ -17,8 +18,11 @@ import (
 type Launching struct {
 	Spare   *Spare
 	Request Request
-	Handle  *Handle
-	Err     error
+	// Synced: the claim, and all that was written before it, is on the disk
+	// before the command starts. Else that is waited for beside its start.
+	Synced bool
+	Handle *Handle
+	Err    error
 
 	lifeline *os.File
 	row      process.Process
@@ -51,7 +55,11 @@ func LaunchAll(ctx context.Context, store *state.Store, all []*Launching) {
 	}
 	failpoint.Hit("exec-claimed")
 	synced := make(chan error, 1)
-	go func() { synced <- durable() }()
+	if slices.ContainsFunc(ready, func(l *Launching) bool { return l.Synced }) {
+		synced <- durable()
+	} else {
+		go func() { synced <- durable() }()
+	}
 	for _, l := range ready {
 		l.Err = l.send(store)
 	}

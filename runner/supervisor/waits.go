@@ -16,3 +16,6 @@ func (s *Spare) Waits() bool {
 	})
 	return open
 }
+
+// PID is that of the spare while it Waits.
+func (s *Spare) PID() int { return s.pid }
