@@ -11,7 +11,6 @@ import (
 	"claw/runner/resume"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
-	"claw/runner/tasks"
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/boot"
@@ -95,8 +94,7 @@ func (r *Runner) calm() *scheduler.Scheduler {
 // carries out any more. Errors are not worth more than the next try.
 func (r *Runner) sweep(ctx context.Context, now time.Time) {
 	retention.Once(ctx, r.Store, r.Retain, now)
-	k := tasks.Keeper{Store: r.Store, Clock: r.Clock, Keep: r.Retain.Keep, OnLoss: r.OnLoss, Authority: true}
-	k.Sweep(ctx)
+	r.keeper().Sweep(ctx)
 }
 
 func (r *Runner) live() (bool, error) {

@@ -44,7 +44,7 @@ func (s *shift) begin(w *parts, plan heartbeat.Plan, now time.Time) {
 		s.resume(w, now)
 		s.wake(w, plan)
 	} else {
-		s.planNext = time.Time{}
+		s.planNext, s.cycleNext = time.Time{}, time.Time{}
 	}
 	if s.mode.Allows(boot.Send) {
 		s.send(w)

@@ -5,6 +5,7 @@ import (
 
 	"claw/runner/heartbeat"
 	"claw/runner/poke"
+	"claw/runner/resume"
 	"claw/runner/settle"
 	"claw/state"
 	"claw/state/automation"
@@ -20,6 +21,7 @@ type Preview struct {
 	AtWork bool      // somebody holds runner.lock: it is he who would do it
 	Mode   boot.Mode // safe: what wants to begin by itself waits
 	Lost   []process.Process
+	Cycles []resume.Item // turns that were cut off, and what would be done about them
 	Wakes  []heartbeat.Planned
 	Runs   automation.Plan     // of automations
 	Send   []delivery.Delivery // due, oldest first
@@ -44,6 +46,11 @@ func (r *Runner) Preview(now time.Time) (Preview, error) {
 		return p, err
 	}
 	p.Wakes, p.Next = plan.Wakes, plan.Next
+	cut, err := r.cutOff(now)
+	if err != nil {
+		return p, err
+	}
+	p.Cycles, p.Next = cut.Items, earlier(p.Next, cut.Next)
 	if r.Scheduler != nil {
 		if p.Runs, err = r.Scheduler.Plan(now); err != nil {
 			return p, err

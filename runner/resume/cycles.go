@@ -285,3 +285,20 @@ func unsupervised(tx *state.Tx, processID string) (bool, error) {
 	}
 	return slices.ContainsFunc(settle.Survivors(p.Rec), func(l process.Leftover) bool { return l.Identity == p.Rec.Root }), nil
 }
+
+// Wedged is tasks.Keeper.Wedged: nothing goes on in a session that has been
+// given up.
+func Wedged(tx *state.Tx, sessionKey string) (why string, err error) {
+	row, ok, err := state.Sessions.Get(tx, sessionKey)
+	if err != nil || !ok {
+		return "", err
+	}
+	s := row.Rec
+	switch {
+	case !s.Resumes.WedgedAt.IsZero():
+		return s.Resumes.WedgedReason, nil
+	case s.Recovery.Phase == session.CycleTombstoned && s.Recovery.SessionID == s.ID:
+		return s.Recovery.Reason, nil
+	}
+	return "", nil
+}
