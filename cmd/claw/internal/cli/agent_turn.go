@@ -87,10 +87,13 @@ func (c *agentSend) notRun(a *app, res agent.Result, err error, signalled int) e
 // refusedTurn is an error of runner/agent that says that nothing was done.
 func refusedTurn(command string, err error) error {
 	busy, isBusy := errors.AsType[*agent.BusyError](err)
+	fenced, isFenced := errors.AsType[*agent.FencedError](err)
 	_, isLong := errors.AsType[*agent.TooLongError](err)
 	switch {
 	case isBusy:
 		return &failure{code: exitRefused, text: command + ": " + busy.Error(), err: err, remedy: []string{"claw sessions list shows who is in which session"}}
+	case isFenced:
+		return &failure{code: exitRefused, text: command + ": " + fenced.Error(), err: err, remedy: remedyOf(err)}
 	case isLong:
 		return &failure{code: exitRefused, text: command + ": " + err.Error(), err: err, remedy: remedyOf(err)}
 	}

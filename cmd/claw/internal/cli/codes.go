@@ -84,12 +84,24 @@ func exitsOf(path string) []codeDoc {
 		return []codeDoc{{"0", "a runner is at work"}, {"2", usage}, {"3", "none is"}}
 	case "runner stop":
 		return []codeDoc{{"0", "it has ended"}, {"2", usage}, {"3", "none was at work"}, {"4", "not in time, but it has been told"}}
+	case "runner drain":
+		return []codeDoc{{"0", "it has ended"}, {"1", "it has died instead"}, {"2", usage}, {"3", "none was at work"}, {"4", "not in time, but it has been told"}, {"5", state}, {"128+n", "signal n; it has been told"}}
+	case "runner restart":
+		return []codeDoc{{"0", "it has restarted, or has been told to"}, {"1", "it has ended, and not begun again"}, {"2", usage}, {"3", "none was at work"}, {"4", "it is being drained, or not in time"}, {"5", state}, {"128+n", "signal n; it has been told"}}
 	case "automations run":
 		return []codeDoc{{"0", "it is started, or not due; with --wait, it succeeded"}, {"1", "it did not succeed, or its message did not arrive"}, {"2", usage}, {"3", "not found"}, {"4", "a run goes on already, or refused"}, {"5", state}, {"75", "not ended in time"}}
 	case "tasks cancel":
 		return []codeDoc{{"0", "it has ended for it"}, {"2", usage}, {"3", "not found"}, {"4", "it has ended otherwise, or nothing can end it"}, {"5", state}, {"75", "told to end, and not ended in time"}, {"128+n", "signal n"}}
 	case "automations import":
 		return []codeDoc{{"0", "done, or nothing to do"}, {"1", "some of it cannot be imported"}, {"2", usage}, {"3", "there is no such file, or no crontab"}, {"4", "refused"}, {"5", state}}
+	case "recover scan", "recover list":
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"5", state}}
+	case "recover show":
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"3", "no such session, or nothing was cut off in it"}, {"5", state}}
+	case "recover retry":
+		return []codeDoc{{"0", "it has gone on, or is settled"}, {"1", "the attempt did not come to an answer"}, {"2", usage}, {"3", "no such session, or nothing was cut off in it"}, {"4", "nothing waits, somebody is at it, or it was given up"}, {"5", state}}
+	case "recover dismiss":
+		return []codeDoc{{"0", "done"}, {"2", usage}, {"3", "no such session, or nothing was cut off in it"}, {"4", "nothing waits, somebody is at it, or it was given up"}, {"5", state}}
 	case "channels test":
 		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", "usage"}, {"3", "no such channel"}, {"5", state}}
 	case "deliveries retry":

@@ -9,6 +9,7 @@ import (
 	"claw/cmd/claw/internal/output"
 	"claw/runner"
 	"claw/runner/heartbeat"
+	"claw/runner/resume"
 	"claw/state/automation"
 	"claw/state/process"
 )
@@ -17,6 +18,7 @@ import (
 type previewOf struct {
 	At         time.Time        `json:"at"`
 	AtWork     bool             `json:"atWork"`
+	Cycles     []resume.Item    `json:"cycles"` // turns that were cut off
 	Wakes      []previewed      `json:"wakes"`
 	Runs       []automation.Run `json:"runs"`       // of automations, that would be started or recorded
 	Lost       []string         `json:"lost"`       // slugs
@@ -49,6 +51,11 @@ func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
 	}
 	for _, r := range p.Runs.Runs {
 		previewRun(&b, r, p.At)
+	}
+	for _, it := range p.Cycles {
+		for i, line := range a.cycleWords(it, p.At) {
+			b.WriteString([]string{it.SessionKey + ": ", "      "}[min(i, 1)] + line + "\n")
+		}
 	}
 	for _, w := range p.Wakes {
 		previewWake(&b, w, p.At)
@@ -89,6 +96,8 @@ func previewRun(b *strings.Builder, r automation.Run, now time.Time) {
 // previewWake is one wake in words; tour.md "Wake an agent".
 func previewWake(b *strings.Builder, w heartbeat.Planned, now time.Time) {
 	switch {
+	case w.Relay:
+		fmt.Fprintf(b, "%s: %s; would tell you of %s\n", w.Agent, skipWords(w.Reason), forWhat(w))
 	case w.Run:
 		fmt.Fprintf(b, "%s: would wake now for %s\n", w.Agent, forWhat(w))
 		fmt.Fprintf(b, "      session %s is free; would deliver to %s\n", w.SessionKey, firstOf(w.Route, "nobody"))
@@ -116,7 +125,7 @@ func forWhat(w heartbeat.Planned) string {
 }
 
 func previewJSON(p runner.Preview) previewOf {
-	j := previewOf{At: p.At, AtWork: p.AtWork, Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Lost: []string{}, Deliveries: []string{}, Next: p.Next}
+	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Lost: []string{}, Deliveries: []string{}, Next: p.Next}
 	for _, w := range p.Wakes {
 		j.Wakes = append(j.Wakes, previewed{
 			Agent: w.Agent, SessionKey: w.SessionKey, Source: w.Source, Intent: w.Intent, Status: w.Status, Reason: w.Reason,

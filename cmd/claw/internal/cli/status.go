@@ -18,7 +18,7 @@ import (
 
 // statusCmd is `claw status`: tour.md "Ask why".
 type statusCmd struct {
-	JSON bool `name:"json" help:"Print {\"runner\", \"processes\", \"tasks\", \"automations\", \"deliveries\"}."`
+	JSON bool `name:"json" help:"Print {\"runner\", \"processes\", \"tasks\", \"automations\", \"deliveries\", \"recovery\"}."`
 }
 
 // Help shows examples.
@@ -34,6 +34,7 @@ type statusReport struct {
 	Tasks       taskCounts     `json:"tasks"`
 	Automations map[string]any `json:"automations"`
 	Deliveries  map[string]int `json:"deliveries"`
+	Recovery    map[string]int `json:"recovery"` // sessions in which a turn was cut off, by state
 	lines       []statusLine   // for people
 }
 
@@ -101,8 +102,8 @@ func (l statusLine) value(wide int) string {
 }
 
 func (a *app) status() (*statusReport, error) {
-	r := &statusReport{Deliveries: map[string]int{}, Automations: map[string]any{}}
-	for _, part := range [...]func(*statusReport) error{a.runnerPart, a.processPart, a.taskPart, a.automationPart, a.deliveryPart} {
+	r := &statusReport{Deliveries: map[string]int{}, Recovery: map[string]int{}, Automations: map[string]any{}}
+	for _, part := range [...]func(*statusReport) error{a.runnerPart, a.processPart, a.taskPart, a.automationPart, a.deliveryPart, a.recoveryPart} {
 		if err := part(r); err != nil {
 			return nil, err
 		}
