@@ -122,9 +122,10 @@ func (s *shift) goingOn() ([]string, error) {
 	return list, err
 }
 
-// finish ends in order: nothing begins any more, what runs gets its time.
-func (l *life) finish() error {
-	restart := l.order.Restart && !l.outdated()
+// finish ends in order: nothing begins any more, what runs gets its time. A
+// restart that a signal comes before is none.
+func (l *life) finish(ctx context.Context) error {
+	restart := l.order.Restart && !l.outdated() && ctx.Err() == nil
 	if restart {
 		l.Ready.tell(reloading()) // it is the same unit: to stop it would end it
 	} else {
@@ -132,12 +133,15 @@ func (l *life) finish() error {
 	}
 	grace := Grace
 	if !l.order.IsZero() {
-		grace = 0 // it has had its budget
+		grace = min(grace, max(0, l.deadline-l.Clock.Elapsed()))
 	}
 	if n := len(l.shift.busy); n > 0 && grace > 0 {
 		l.Log("ending; waiting up to " + grace.String() + " for what is at work")
 	}
 	left := l.shift.drain(grace, l.Hurry, l.feed)
+	if l.order.IsZero() {
+		l.note.WaitsFor = nil
+	}
 	l.tellErrors()
 	l.writeEnd(restart, left)
 	if restart {

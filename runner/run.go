@@ -106,7 +106,7 @@ func (l *life) hold(ctx context.Context) (again bool, err error) {
 		}
 		l.sleep(ctx)
 	}
-	err = l.finish()
+	err = l.finish(ctx)
 	if l.outdated() {
 		return false, l.shift.stuck
 	}
@@ -167,7 +167,7 @@ func (l *life) begin(ctx context.Context) (unlock func(), err error) {
 func (l *life) neverBegan(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errOrdered):
-		return l.finish()
+		return l.finish(ctx)
 	case ctx.Err() != nil:
 		l.endBoot(boot.CleanStop, "")
 		return nil

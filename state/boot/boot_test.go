@@ -87,8 +87,8 @@ func TestFate(t *testing.T) {
 }
 
 func TestModes(t *testing.T) {
-	always := map[boot.Act]bool{boot.Look: true, boot.Repair: true, boot.Ask: true, boot.Command: true}
-	byHand := map[boot.Act]bool{boot.TurnByHand: true, boot.RunByHand: true, boot.SendByHand: true, boot.ResumeByHand: true}
+	always := map[boot.Act]bool{boot.Look: true, boot.Repair: true, boot.Ask: true, boot.Command: true, boot.SendByHand: true}
+	byHand := map[boot.Act]bool{boot.TurnByHand: true, boot.RunByHand: true, boot.ResumeByHand: true}
 	for _, a := range boot.Acts() {
 		want := map[boot.Mode]bool{boot.Normal: true, boot.Safe: always[a] || byHand[a], boot.Draining: always[a]}
 		for m, ok := range want {

@@ -47,9 +47,9 @@ func Acts() []Act {
 // Commands are not its own and are not asked about.
 func (m Mode) Allows(a Act) bool {
 	switch a {
-	case Look, Repair, Ask, Command:
+	case Look, Repair, Ask, Command, SendByHand: // whoever sends by hand waits for it himself
 		return true
-	case TurnByHand, RunByHand, SendByHand, ResumeByHand:
+	case TurnByHand, RunByHand, ResumeByHand:
 		return m != Draining
 	}
 	return m != Safe && m != Draining

@@ -47,6 +47,9 @@ func (c *agentSend) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := a.admitted("agent send"); err != nil {
+		return err
+	}
 	r, err := a.runner(nil)
 	if err != nil {
 		return err

@@ -184,6 +184,9 @@ func (automationsRun) Help() string {
 
 // Run queues a run and has it started.
 func (c *automationsRun) Run(a *app) error {
+	if err := a.admitted("automations run"); err != nil {
+		return err
+	}
 	s, err := a.cron()
 	if err != nil {
 		return err

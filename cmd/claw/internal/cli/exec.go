@@ -137,6 +137,9 @@ func (c *execCmd) plan(a *app) (*execution, error) {
 	if x.store, err = a.store(); err != nil {
 		return nil, err
 	}
+	if err := a.admittedInTurn("exec"); err != nil {
+		return nil, err
+	}
 	ex, err := c.request(a, x.cfg)
 	if err != nil {
 		return nil, err

@@ -271,6 +271,9 @@ func (c *heartbeatRun) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := a.admitted("heartbeat run"); err != nil {
+		return err
+	}
 	r, err := a.runner(os.Stdout)
 	if err != nil {
 		return err

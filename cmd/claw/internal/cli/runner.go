@@ -16,14 +16,17 @@ import (
 	"claw/cmd/claw/internal/config"
 	"claw/cmd/claw/internal/output"
 	"claw/runner"
+	"claw/state/boot"
 	"claw/state/process"
 )
 
 // runnerCmd is `claw runner`; design.md section 4.
 type runnerCmd struct {
-	Run    runnerRun    `cmd:"" help:"Work in the foreground until told to end: for systemd, launchd, or a terminal."`
-	Status runnerStatus `cmd:"" help:"Show whether a runner is at work, and what does the work otherwise."`
-	Stop   runnerStop   `cmd:"" help:"Tell the runner to end, and wait until it has."`
+	Run     runnerRun     `cmd:"" help:"Work in the foreground until told to end: for systemd, launchd, or a terminal."`
+	Status  runnerStatus  `cmd:"" help:"Show whether a runner is at work, and what does the work otherwise."`
+	Stop    runnerStop    `cmd:"" help:"Tell the runner to end, and wait until it has."`
+	Drain   runnerDrain   `cmd:"" help:"Have the runner begin nothing more, and end when what goes on has ended."`
+	Restart runnerRestart `cmd:"" help:"Drain the runner and have it begin anew, and a session go on with something then."`
 }
 
 // Help shows examples.
@@ -32,20 +35,22 @@ func (runnerCmd) Help() string {
 		examples("claw runner run", "claw runner status")
 }
 
-type runnerRun struct{}
+type runnerRun struct {
+	Safe bool `help:"Begin in safe mode, and stay in it: no turn, run or message begins by itself; by hand each can be started."`
+}
 
 // Help shows examples.
 func (runnerRun) Help() string {
-	return "TERM and INT end it: turns get ten seconds, and agents that need longer go on under their supervisors. HUP reads the configuration anew; a changed claw.toml is noticed within a minute. It says on stderr what it does. It ends with 5 when a newer claw has taken over the state directory: systemd then starts that one.\n\n" +
-		examples("claw runner run", "claw runner run --state-dir ~/claw-try  another one, to try things")
+	return "TERM and INT end it: turns get ten seconds, and agents that need longer go on under their supervisors; a second one does not wait. HUP reads the configuration anew; a changed claw.toml is noticed within a minute. It says on stderr what it does. It ends with 5 when a newer claw has taken over the state directory: systemd then starts that one. When runners have died three times within five minutes the next one begins in safe mode, until five minutes have passed without another death.\n\n" +
+		examples("claw runner run", "claw runner run --safe  look first", "claw runner run --state-dir ~/claw-try  another one, to try things")
 }
 
 // Run works until it is told to end.
-func (runnerRun) Run(a *app) error {
-	ready := runner.TakeReadiness()
+func (c *runnerRun) Run(a *app) error {
+	ready, again := runner.TakeReadiness(), runner.TakeAgain()
 	a.environ = slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(runner.NotifyVariables(), name)
+		return name == runner.AgainVariable() || slices.Contains(runner.NotifyVariables(), name)
 	})
 	places, err := config.Paths(a.getenv)
 	if err != nil {
@@ -57,8 +62,7 @@ func (runnerRun) Run(a *app) error {
 	}
 	debug.SetGCPercent(50) // it idles: memory is dearer than time
 	runtime.GOMAXPROCS(2)
-	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
+	ctx, hurry := a.toldToEnd()
 	hup := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup claw runner run &
 		signal.Notify(hup, syscall.SIGHUP)
@@ -66,11 +70,38 @@ func (runnerRun) Run(a *app) error {
 	}
 	err = runner.Run(ctx, runner.Options{
 		Dir: dir, Clock: a.clock, Load: loader(a), Config: []string{places.Config}, Reload: hup, Log: a.logger(), Ready: ready,
+		Hurry: hurry, Safe: c.Safe, Restarted: again, Version: version,
 	})
+	if runner.IsRestart(err) {
+		if ctx.Err() != nil {
+			return nil // told to end meanwhile
+		}
+		err = ready.Again(a.environ)
+		return &failure{code: exitFailed, text: "runner run: it cannot begin anew: " + err.Error(), err: err, remedy: []string{"claw runner run"}}
+	}
 	if up, ok := errors.AsType[*runner.UpError](err); ok {
 		return &failure{code: exitRefused, text: "runner run: " + up.Error(), remedy: nonEmpty(up.Remedy()), err: err}
 	}
 	return err
+}
+
+// toldToEnd ends its context with the first TERM or INT, and passes on those
+// that follow.
+func (a *app) toldToEnd() (context.Context, <-chan os.Signal) {
+	ctx, cancel := context.WithCancel(a.ctx)
+	signals, hurry := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		for sig := range signals {
+			select {
+			case hurry <- sig:
+			default:
+			}
+		}
+	}()
+	return ctx, hurry
 }
 
 // loader makes a Runner by the configuration as it is at the time, or, where
@@ -108,7 +139,7 @@ func (a *app) logger() func(string) {
 }
 
 type runnerStatus struct {
-	JSON bool `name:"json" help:"Print {\"running\", \"pid\", \"since\", \"mode\", \"watch\", \"lastPassAt\", \"next\", \"error\"}, or {\"running\": false, \"tickAtWork\", \"lastTickAt\"}."`
+	JSON bool `name:"json" help:"Print {\"running\", \"pid\", \"since\", \"mode\", \"why\", \"until\", \"waitsFor\", \"watch\", \"lastPassAt\", \"next\", \"error\"}, or {\"running\": false, \"mode\", \"tickAtWork\", \"lastTickAt\"}. mode is normal, safe, draining, or waiting: for a tick."`
 }
 
 // Help shows examples.
@@ -127,6 +158,10 @@ func (c *runnerStatus) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if !s.Running {
+		seen := a.breaker()
+		s.Mode, s.Why, s.Until = string(seen.Mode), seen.Mode.Why(), seen.Until
+	}
 	if err := c.print(a, s); err != nil || s.Running {
 		return err
 	}
@@ -140,8 +175,15 @@ func (c *runnerStatus) print(a *app, s runner.State) error {
 	case s.Running:
 		return a.io.Pairs(runningPairs(a, s))
 	}
-	if _, err := fmt.Fprintln(a.io.Out, "not running; "+insteadOf(s, a.now())); err != nil {
+	words := "not running; " + insteadOf(s, a.now())
+	if s.Mode == string(boot.Safe) {
+		words += "; safe mode until " + exact(s.Until)
+	}
+	if _, err := fmt.Fprintln(a.io.Out, words); err != nil {
 		return err
+	}
+	if s.Mode == string(boot.Safe) {
+		a.io.Say(s.Why, boot.Safe.Remedy())
 	}
 	if s.LastTick.IsZero() && a.io.ErrTTY {
 		a.io.Say("the end of a command wakes its agent all the same; for heartbeats start a runner, or have cron call claw heartbeat tick",
@@ -162,11 +204,27 @@ func runningPairs(a *app, s runner.State) [][2]string {
 	if !s.Next.IsZero() {
 		next = moment(s.Next, a.now())
 	}
-	pairs := [][2]string{{"runner", who}, {"watch", firstOf(s.Watch, "n/a")}, {"last pass", firstOf(a.ago(s.Last), "n/a")}, {"next", next}}
+	pairs := [][2]string{{"runner", who}, {"mode", modeWords(a, s)}, {"watch", firstOf(s.Watch, "n/a")}, {"last pass", firstOf(a.ago(s.Last), "n/a")}, {"next", next}}
 	if s.Error != "" {
 		pairs = append(pairs, [2]string{"error", logLine(s.Error)})
 	}
 	return pairs
+}
+
+// modeWords is how much begins by itself: "safe until …; why", "draining until
+// …; waits for turn …".
+func modeWords(a *app, s runner.State) string {
+	words := s.Mode
+	if !s.Until.IsZero() {
+		words += " until " + exact(s.Until) + " at the latest"
+	}
+	switch {
+	case len(s.WaitsFor) > 0:
+		words += "; waits for " + logLine(strings.Join(s.WaitsFor, "; "))
+	case s.Why != "":
+		words += "; " + s.Why
+	}
+	return words
 }
 
 // insteadOf is what does the work without a runner.

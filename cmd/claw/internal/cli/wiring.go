@@ -52,6 +52,14 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 		return nil, err
 	}
 	cron.Turns, cron.Cwd = turns, homeOr(a.getenv("HOME"), cwd)
+	calm := func() *scheduler.Scheduler {
+		s, err := a.scheduler(cfg, store, post)
+		if err != nil {
+			return nil
+		}
+		s.Turns, s.Cwd, s.Enabled = cron.Turns, cron.Cwd, false
+		return s
+	}
 	turns.OnEnd = func(tx *state.Tx, t *session.Turn, reply string) error {
 		if t.RunID != "" {
 			return cron.TurnEnded(tx, t, reply)
@@ -61,6 +69,7 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 	turns.OnOver = engine.Over
 	return &runner.Runner{
 		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
+		Calm: calm, NoSafeMode: cfg.Runner.SafeMode == "off", InhibitSleep: cfg.Runner.InhibitSleep,
 	}, nil
 }
 
