@@ -11,6 +11,7 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/resume"
 	"claw/state/automation"
+	"claw/state/boot"
 	"claw/state/process"
 )
 
@@ -23,6 +24,7 @@ type previewOf struct {
 	Runs       []automation.Run `json:"runs"`       // of automations, that would be started or recorded
 	Lost       []string         `json:"lost"`       // slugs
 	Deliveries []string         `json:"deliveries"` // ids
+	Mode       boot.Mode        `json:"mode,omitempty"`
 	Next       time.Time        `json:"next,omitzero"`
 }
 
@@ -46,6 +48,9 @@ func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
 		return a.io.JSON(previewJSON(p))
 	}
 	var b strings.Builder
+	if p.Mode == boot.Safe {
+		b.WriteString("safe mode: " + p.Mode.Why() + ". Without it:\n")
+	}
 	for _, x := range p.Lost {
 		fmt.Fprintf(&b, "%s: its supervisor has died; would be written down as lost\n", x.Slug)
 	}
@@ -125,7 +130,7 @@ func forWhat(w heartbeat.Planned) string {
 }
 
 func previewJSON(p runner.Preview) previewOf {
-	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Lost: []string{}, Deliveries: []string{}, Next: p.Next}
+	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Lost: []string{}, Deliveries: []string{}, Mode: p.Mode, Next: p.Next}
 	for _, w := range p.Wakes {
 		j.Wakes = append(j.Wakes, previewed{
 			Agent: w.Agent, SessionKey: w.SessionKey, Source: w.Source, Intent: w.Intent, Status: w.Status, Reason: w.Reason,
