@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"claw/state/automation"
 	"claw/state/ulid"
 )
 
@@ -98,6 +99,43 @@ func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{0: "0.00", 2.345: "2.35", 12.34: "12.3", 1298.4: "1298"} {
 		if got := number(v); got != want {
 			t.Errorf("%v is written %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestBenchmarksOfOthersAreRead(t *testing.T) {
+	out := `goos: linux
+BenchmarkNext/claw/0_9_*_*_1-5-2         	  521062	       300 ns/op
+BenchmarkNext/robfig/0_9_*_*_1-5-2     	  196243	       200.5 ns/op
+BenchmarkNext/gronx/0_9_*_*_1-5-2      	    6482	     100 ns/op
+BenchmarkNext/claw/*_*_*_*_*-2         	  516176	       10 ns/op
+BenchmarkNext/robfig/*_*_*_*_*-2       	   46305	      20 ns/op
+BenchmarkNext/gronx/*_*_*_*_*-2        	    4504	     14464 ns/op
+PASS
+`
+	r := worstOf("x", parseBenchmarks(out))
+	if r.Claw != 300 || r.Ratio != 3 || r.Beside[0] != (value{"gronx", 100}) || r.Verdict != "over" || !strings.HasSuffix(r.Note, "0 9 * * 1-5") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRunsThatAreNotComplete(t *testing.T) {
+	at := func(sec int) automation.Run {
+		return automation.Run{Name: "a", Slot: time.Unix(int64(sec), 0), Status: automation.Succeeded}
+	}
+	with := func(r automation.Run, change func(*automation.Run)) automation.Run { change(&r); return r }
+	for name, c := range map[string]struct {
+		runs []automation.Run
+		ok   bool
+	}{
+		"one after the other": {[]automation.Run{at(1), at(2), at(3)}, true},
+		"a gap":               {[]automation.Run{at(1), at(2), at(4)}, false},
+		"twice":               {[]automation.Run{at(1), at(2), at(2)}, false},
+		"one for several":     {[]automation.Run{at(1), with(at(2), func(r *automation.Run) { r.Through = time.Unix(4, 0) }), at(5)}, true},
+		"unknown":             {[]automation.Run{at(1), with(at(2), func(r *automation.Run) { r.Status = automation.Unknown })}, false},
+	} {
+		if err := complete(c.runs); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

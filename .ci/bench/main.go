@@ -17,7 +17,7 @@
 // The same machine drifts by a factor of two within minutes, its disk by ten.
 // So a number of claw means something only beside others of the same run:
 // every round measures each contestant once, in rotating order, and the table
-// has medians and their ratio. The bars are those of issues 2 and 3, section 7, for a
+// has medians and their ratio. The bars are those of issues 2 and 3, section 7, and 4, section 4, for a
 // quiet machine with two cores. Before each measure the bench waits a while
 // for the machine to be idle; how busy it was is in the last column.
 //
@@ -46,6 +46,14 @@
 //	               and 1,000 sessions beside an empty directory
 //	backlog        1,000 events for one session, twenty a turn, beside 200
 //	runner         an idle runner, beside cron and supercronic
+//	cron           1, 10 and 100 commands of automations each second: from the
+//	               second to the first instruction, beside supercronic; whether
+//	               each second has its record and what ran is on record
+//	cron-burst     1,000 in the same second: claimed, started, and the memory
+//	cron-loaded    10,000 automations of which none is due: ticks, and a runner
+//	               at rest
+//	cron-next      the next time of an expression, beside robfig/cron and gronx;
+//	               they are built in a module of their own, next/
 //
 // The histories are written through package state and come to rest in the
 // archive, as they would by themselves; the last ten processes are recent and
@@ -93,6 +101,8 @@ var measures = []measure{
 	{"runner", runnerIdle},
 	{"cron", lateness},
 	{"cron-burst", burst},
+	{"cron-loaded", loaded},
+	{"cron-next", next},
 }
 
 func main() {
