@@ -179,51 +179,67 @@ type Asked struct {
 // Drain tells the runner of a state directory to end when what goes on has
 // ended, within the budget; a second time it ends at once. The error is ErrNotUp
 // when there is none.
-func Drain(ctx context.Context, store *state.Store, budget time.Duration) (Asked, error) {
-	return order(ctx, store, boot.Order{BudgetMs: budget.Milliseconds()}, nil)
+func Drain(ctx context.Context, store *state.Store, c clock.Clock, budget time.Duration) (Asked, error) {
+	return order(ctx, store, c, boot.Order{BudgetMs: budget.Milliseconds()}, nil)
 }
 
 // Restart tells the runner of a state directory to start anew, as Drain tells
-// it to end. c is what a session is to go on with then, nil nothing: it is
+// it to end. next is what a session is to go on with then, nil nothing: it is
 // written in the same transaction, with the runner it waits for, and not at all
 // when the restart is refused. Errors: ErrNotUp, *boot.OrderError.
-func Restart(ctx context.Context, store *state.Store, budget time.Duration, c *boot.Continuation) (Asked, error) {
-	return order(ctx, store, boot.Order{BudgetMs: budget.Milliseconds(), Restart: true}, c)
+func Restart(ctx context.Context, store *state.Store, c clock.Clock, budget time.Duration, next *boot.Continuation) (Asked, error) {
+	return order(ctx, store, c, boot.Order{BudgetMs: budget.Milliseconds(), Restart: true}, next)
 }
 
-func order(ctx context.Context, store *state.Store, o boot.Order, c *boot.Continuation) (Asked, error) {
+// ErrNoRow: a runner is at work that has no row, because the boots could not be
+// read when it began. It can be told by signals only.
+var ErrNoRow = errors.New("the runner at work cannot be told so: claw knows nothing of its life")
+
+// rowPatience is how long a runner may take from the lock to its row.
+const rowPatience = 5 * time.Second
+
+// order writes an order into the row of the runner that lives. One that has just
+// taken its lock is about to write its row.
+func order(ctx context.Context, store *state.Store, c clock.Clock, o boot.Order, next *boot.Continuation) (Asked, error) {
 	a := Asked{store: store}
-	var err error
-	if a.State, err = Look(store.Dir()); err != nil {
-		return a, err
+	for begun := c.Elapsed(); ; {
+		var err error
+		if a.State, err = Look(store.Dir()); err != nil {
+			return a, err
+		}
+		if !a.State.Running {
+			return a, ErrNotUp
+		}
+		err = store.Update(ctx, func(tx *state.Tx) error { return a.tell(tx, o, next) })
+		if !errors.Is(err, ErrNoRow) || c.Elapsed()-begun > rowPatience || clock.Sleep(ctx, c, lookEvery) != nil {
+			return a, err
+		}
 	}
-	if !a.State.Running {
-		return a, ErrNotUp
+}
+
+func (a *Asked) tell(tx *state.Tx, o boot.Order, next *boot.Continuation) error {
+	v, err := readLives(tx, a.store.Dir(), "", tx.Now())
+	if err != nil {
+		return err
 	}
-	return a, store.Update(ctx, func(tx *state.Tx) error {
-		v, err := readLives(tx, store.Dir(), "", tx.Now())
-		if err != nil {
+	row, ok := v.row(v.alive)
+	if !ok {
+		return ErrNoRow
+	}
+	o.At = tx.Now()
+	if a.Boot, err = row.Rec.Tell(o); err != nil {
+		return err
+	}
+	if a.Boot != row.Rec {
+		if err := state.Boots.Put(tx, row.ID, row.Rev, a.Boot); err != nil {
 			return err
 		}
-		row, ok := v.row(v.alive)
-		if !ok {
-			return ErrNotUp
-		}
-		o.At = tx.Now()
-		if a.Boot, err = row.Rec.Tell(o); err != nil {
-			return err
-		}
-		if a.Boot != row.Rec {
-			if err := state.Boots.Put(tx, row.ID, row.Rev, a.Boot); err != nil {
-				return err
-			}
-		}
-		if c == nil {
-			return nil
-		}
-		c.ID, c.BootID, c.CreatedAt = ulid.New(tx.Now()), row.ID, tx.Now()
-		return state.Continuations.Add(tx, c.ID, *c)
-	})
+	}
+	if next == nil {
+		return nil
+	}
+	next.ID, next.BootID, next.CreatedAt = ulid.New(tx.Now()), row.ID, tx.Now()
+	return state.Continuations.Add(tx, next.ID, *next)
 }
 
 // lookEvery is how often whoever waits for the end of a runner looks.

@@ -34,7 +34,7 @@ func (c *runnerDrain) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	asked, err := runner.Drain(a.ctx, store, budget)
+	asked, err := runner.Drain(a.ctx, store, a.clock, budget)
 	if err != nil {
 		return orderError("runner drain", err)
 	}
@@ -73,7 +73,7 @@ func (c *runnerRestart) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	asked, err := runner.Restart(a.ctx, store, budget, next)
+	asked, err := runner.Restart(a.ctx, store, a.clock, budget, next)
 	if err != nil {
 		return orderError("runner restart", err)
 	}
@@ -228,6 +228,8 @@ func orderError(command string, err error) error {
 		return &failure{code: exitNotFound, text: command + ": " + err.Error(), err: err}
 	case errors.Is(err, runner.ErrStillUp):
 		return &failure{code: exitRefused, text: command + ": " + err.Error(), err: err, remedy: []string{"claw runner status says what it waits for"}}
+	case errors.Is(err, runner.ErrNoRow):
+		return &failure{code: exitRefused, text: command + ": " + err.Error(), err: err, remedy: []string{"claw runner stop ends it"}}
 	case isOrder:
 		return &failure{code: exitRefused, text: command + ": " + order.Error(), err: err, remedy: nonEmpty(order.Remedy())}
 	}
