@@ -43,7 +43,7 @@ func everyBeat(n int) func(int) bool { return func(second int) bool { return sec
 
 // newBeats has every missed and every overlap policy in it.
 func newBeats(t *testing.T, seed uint64) *beats {
-	b := &beats{world: newWorld(t).with("CLAW_WAKE_ON_EXIT=runner"), rng: rand.New(rand.NewPCG(seed, 4)), jobs: []beat{
+	b := &beats{world: newWorld(t).with("CLAW_WAKE_ON_EXIT=runner").with("CLAW_RUNNER_SAFE_MODE=off"), rng: rand.New(rand.NewPCG(seed, 4)), jobs: []beat{
 		{"each", "* * * * * *", nil, appends, everyBeat(1)},
 		{"second", "*/2 * * * * *", []string{"--missed", "all", "--overlap", "queue"}, appends, everyBeat(2)},
 		{"third", "*/3 * * * * *", []string{"--missed", "skip", "--overlap", "allow"}, appends + "; sleep 4", everyBeat(3)},
