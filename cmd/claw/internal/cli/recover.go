@@ -311,6 +311,9 @@ func (recoverRetry) Help() string {
 
 // Run makes the attempt.
 func (c *recoverRetry) Run(a *app) error {
+	if err := a.admitted("recover retry"); err != nil {
+		return err
+	}
 	rec, it, err := a.cycleNamed("recover retry", c.Key)
 	if err != nil {
 		return err
