@@ -69,3 +69,23 @@ func (r *Runner) Play(s Script) {
 	}
 	r.parts = p
 }
+
+// Awake keeps the machine awake, in tests.
+type Awake struct{ awake }
+
+// NewAwake says what happens on log.
+func NewAwake(log func(string)) *Awake { return &Awake{awake{log: log}} }
+
+// Keep is awake.keep.
+func (a *Awake) Keep(want bool, now time.Duration) { a.keep(want, now) }
+
+// Held is the pid of the inhibitor; 0: there is none.
+func (a *Awake) Held() int {
+	if a.hold == nil {
+		return 0
+	}
+	return a.child.PID
+}
+
+// Inhibitor is inhibitor.
+func Inhibitor(goos string, pid int) []string { return inhibitor(goos, pid) }
