@@ -80,35 +80,33 @@ func whereOf(p state.Problem) string {
 }
 
 // abandoned shows processes whose supervisor died and that nobody has looked
-// at since.
+// at since, and what processes have left running.
 func (x *exam) abandoned() error {
-	var survivors []Finding
-	lost := 0
+	if x.fix {
+		gone, err := settle.Lost(x.ctx, x.store)
+		for _, p := range gone {
+			x.mended("process_lost", p.Slug, "its supervisor died", "it is recorded as lost")
+		}
+		if err != nil {
+			x.failed("fix_failed", err)
+		}
+	}
+	var found []Finding
 	err := x.store.View(func(tx *state.Tx) error {
-		survivors, lost = nil, 0
+		found = nil
 		rows, err := state.Processes.All(tx)
 		for _, row := range rows {
 			if settle.Abandoned(x.store, row.Rec) {
-				lost++
-				if !x.fix {
-					x.add("process_lost", row.Rec.Slug, "its supervisor died; it will be recorded as lost", mends+" records it now, as does the next tick")
-				}
+				found = append(found, Found("process_lost", row.Rec.Slug, "its supervisor died; it will be recorded as lost", mends+" records it now, as does the next tick"))
 			}
 			for _, l := range settle.Survivors(row.Rec) {
-				survivors = append(survivors, Found("process_leftover", row.Rec.Slug, fmt.Sprintf("it left %q (pid %d) running", l.Command, l.PID), "claw process kill "+row.Rec.Slug+" ends it"))
+				found = append(found, Found("process_leftover", row.Rec.Slug, fmt.Sprintf("it left %q (pid %d) running", l.Command, l.PID), "claw process kill "+row.Rec.Slug+" ends it"))
 			}
 		}
 		return err
 	})
-	x.findings = append(x.findings, survivors...)
-	if err != nil || lost == 0 || !x.fix {
-		return err
-	}
-	gone, err := settle.Lost(x.ctx, x.store)
-	for _, p := range gone {
-		x.mended("process_lost", p.Slug, "its supervisor died", "it is recorded as lost")
-	}
-	return x.unmended(err)
+	x.findings = append(x.findings, found...)
+	return err
 }
 
 // unmended makes a finding of what could not be written.

@@ -123,8 +123,10 @@ func (x *exam) automations(tx *state.Tx, s *seen, found *[]Finding) error {
 			*found = append(*found, Found("automation_disabled", name, "claw switched it off: "+disabledWords(a), "claw cron runs "+name+" shows why; claw cron enable "+name))
 		case a.Enabled && a.State.ScheduleErrors > 0:
 			*found = append(*found, Found("automation_failing", name, "its schedule cannot be used: "+a.State.ScheduleError, "claw cron edit "+name))
-		case a.Enabled && bad > 0:
+		case a.Enabled && bad > 1:
 			*found = append(*found, Found("automation_failing", name, times(bad, "failure")+" in a row: "+firstLine(a.State.LastError), "claw cron runs "+name+" shows them"))
+		case a.Enabled && (bad > 0 || a.State.LastStatus == automation.Failed || a.State.LastStatus == automation.TimedOut):
+			*found = append(*found, Found("automation_failing", name, "it failed last time: "+firstLine(a.State.LastError), "claw cron runs "+name+" shows it"))
 		}
 	}
 	return err

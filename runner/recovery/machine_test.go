@@ -1,9 +1,12 @@
-package recovery
+package recovery_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"claw/runner/recovery"
 )
 
 // TestB16LogoutKillsEverything: pains B16. The words are those of
@@ -13,36 +16,43 @@ func TestB16LogoutKillsEverything(t *testing.T) {
 		name   string
 		confs  []string
 		linger bool
-		warned bool
+		units  []string
+		code   string
 	}{
-		{"nothing configured", nil, false, false},
-		{"commented out", []string{"[Login]\n#KillUserProcesses=yes\n"}, false, false},
-		{"switched on", []string{"[Login]\nKillUserProcesses=yes\n"}, false, true},
-		{"switched on, lingering", []string{"[Login]\nKillUserProcesses=yes\n"}, true, false},
-		{"a later file wins", []string{"[Login]\nKillUserProcesses=yes\n", "[Login]\nKillUserProcesses = no\n"}, false, false},
+		{name: "nothing configured"},
+		{name: "commented out", confs: []string{"[Login]\n#KillUserProcesses=yes\n"}},
+		{name: "switched on", confs: []string{"[Login]\nKillUserProcesses=yes\n"}, code: "logout_kills"},
+		{name: "switched on, lingering", confs: []string{"[Login]\nKillUserProcesses=yes\n"}, linger: true},
+		{name: "a later file wins", confs: []string{"[Login]\nKillUserProcesses=yes\n", "[Login]\nKillUserProcesses = no\n"}},
+		{name: "a unit of the user ends too", units: []string{"claw-runner.service"}, code: "linger_off"},
+		{name: "a unit, lingering", units: []string{"claw-runner.service"}, linger: true},
+		{name: "what ends everything is said, and not what ends a part", confs: []string{"KillUserProcesses=1"}, units: []string{"x"}, code: "logout_kills"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			l := logind{linger: dir, user: "ann"}
+			var confs []string
 			for i, text := range tt.confs {
-				name := filepath.Join(dir, string(rune('a'+i))+".conf")
-				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				l.confs = append(l.confs, name)
+				confs = append(confs, write(t, filepath.Join(dir, fmt.Sprintf("%d.conf", i)), text))
 			}
 			if tt.linger {
-				if err := os.WriteFile(filepath.Join(dir, "ann"), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				write(t, filepath.Join(dir, "ann"), "")
 			}
-			found := logoutFindings(l.killsUserProcesses(), l.lingers(), nil)
-			if (len(found) == 1) != tt.warned {
-				t.Fatalf("findings = %v, want a warning: %v", found, tt.warned)
-			}
-			if tt.warned && found[0].Fix == "" {
-				t.Error("no remedy")
+			found := recovery.Logout(recovery.KillsUserProcesses(confs), recovery.Lingers(dir, "ann"), tt.units)
+			if tt.code == "" && len(found) > 0 || tt.code != "" && (len(found) != 1 || found[0].Code != tt.code || found[0].Fix == "") {
+				t.Fatalf("findings = %v, want %q", found, tt.code)
 			}
 		})
 	}
+}
+
+// write makes a file, and the folders above it.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }

@@ -40,7 +40,7 @@ func (c *doctorCmd) Run(a *app) error {
 	case len(e.Findings) == 0:
 		a.io.Note("nothing is wrong with " + e.Dir)
 	case a.io.OutTTY:
-		err = a.io.Messages(shownFindings(e.Findings))
+		err = a.io.Messages(shownFindings(e.Findings, config.Home(a.getenv)))
 	default:
 		err = a.io.Table(findingTable(e.Findings))
 	}
@@ -72,12 +72,17 @@ func severityWord(f recovery.Finding) string {
 }
 
 // shownFindings are for people, on a terminal of any width: what is wrong, and
-// under it the way out. Errors are marked.
-func shownFindings(found []recovery.Finding) []output.Message {
+// under it the way out. Errors are marked. What is to be typed stays whole, the
+// rest is as short as can be.
+func shownFindings(found []recovery.Finding, home string) []output.Message {
+	short := func(s string) string { return s }
+	if len(home) > 1 {
+		short = func(s string) string { return strings.ReplaceAll(s, home+"/", "~/") }
+	}
 	all := make([]output.Message, len(found))
 	for i, f := range found {
 		all[i] = output.Message{
-			New: !f.Fixed && f.Severity == recovery.SeverityError, When: severityWord(f), From: f.Code, Title: f.Where + ": " + f.What,
+			New: !f.Fixed && f.Severity == recovery.SeverityError, When: severityWord(f), From: f.Code, Title: short(f.Where + ": " + f.What),
 			Body: "→ " + f.Fix,
 		}
 	}

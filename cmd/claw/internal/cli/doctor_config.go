@@ -102,13 +102,7 @@ func fixOfWarning(code string) string {
 // channelFindings tells of channels that are configured and cannot be used.
 func (a *app) channelFindings(cfg *config.Config) (found []recovery.Finding) {
 	post := a.post(cfg, nil, a.io.Out)
-	names := cfg.Channels.Names()
-	if d := cfg.Channels.Default; d != "" && cfg.IsSet("channels.default") {
-		if _, there := cfg.Channels.Entries[d]; !there {
-			names = append(names, d)
-		}
-	}
-	for _, name := range names {
+	for _, name := range cfg.Channels.Names() {
 		if why := post.Ready(name); why != "" {
 			found = append(found, recovery.Found("channel_not_ready", "channels."+name, why, "claw channels test "+name+", when that has been seen to"))
 		}
