@@ -209,8 +209,11 @@ func (d *Dir) FindArchived(name, id string) (Line, bool, error) {
 	return Line{}, false, nil
 }
 
-// piece is how much of an archive is read at once by findInDay.
-const piece = 256 << 10
+// How much of an archive findInDay reads first, and at once at most.
+const (
+	firstPiece = 16 << 10
+	piece      = 256 << 10
+)
 
 // findInDay searches the bytes for the id, from the end, where what has just
 // moved there stands, and parses only the lines that have it: a day may hold a
@@ -225,12 +228,12 @@ func (d *Dir) findInDay(name, day, id string) (found Line, ok bool, err error) {
 		return Line{}, false, Wrap("read", path, err)
 	}
 	defer f.Close()
-	l, ok, err := findBack(f, piece, id)
+	l, ok, err := findBack(f, firstPiece, id)
 	return l, ok && l.Live(), Wrap("read", path, err)
 }
 
-// findBack reads a file of lines from its end, step bytes at a time, until it
-// has the last line of an id.
+// findBack reads a file of lines from its end, step bytes at first and then more
+// each time, until it has the last line of an id.
 func findBack(f vfs.File, step int64, id string) (found Line, ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -238,7 +241,7 @@ func findBack(f vfs.File, step int64, id string) (found Line, ok bool, err error
 	}
 	quoted := appendString(nil, id)
 	var rest []byte // of a line that begins before what has been read
-	for end := st.Size(); end > 0; {
+	for end := st.Size(); end > 0; step = min(2*step, piece) {
 		from := max(0, end-max(step, int64(len(rest))))
 		buf, err := vfs.ReadRange(f, from, end, maxFile)
 		if err != nil {
