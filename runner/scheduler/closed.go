@@ -43,5 +43,5 @@ func planned(sh *sheet, p *automation.Plan, id string) (automation.Automation, i
 			return a, i
 		}
 	}
-	return sh.autos[id].Rec, -1
+	return sh.auto(id).Rec, -1
 }

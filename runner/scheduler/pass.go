@@ -108,7 +108,7 @@ func (sh *sheet) durability() []state.UpdateOption {
 		return nil
 	}
 	for _, r := range p.Start {
-		if a := sh.autos[r.AutomationID].Rec; a.Payload.Kind != automation.PayloadCommand || a.Checks(r) {
+		if a := sh.auto(r.AutomationID).Rec; a.Payload.Kind != automation.PayloadCommand || a.Checks(r) {
 			return nil
 		}
 	}
@@ -119,7 +119,7 @@ func (sh *sheet) durability() []state.UpdateOption {
 // nothing to say. Without a clock the agenda is not kept.
 func (s *Scheduler) current(sh *sheet, p automation.Plan) bool {
 	a := sh.agenda.Rec
-	if !s.Enabled || sh.agenda.Rev == 0 && len(sh.autos) == 0 {
+	if !s.Enabled || sh.agenda.Rev == 0 && len(sh.revs) == 0 {
 		return true
 	}
 	age := sh.now.Sub(a.At)
@@ -194,7 +194,7 @@ func (s *Scheduler) carry(tx *state.Tx, sh *sheet, p automation.Plan, w *Work) e
 	for _, r := range p.Runs {
 		row, known := sh.runs[r.ID]
 		if claims[r.ID] {
-			r = s.claim(sh.autos[r.AutomationID].Rec, r, tx.Now(), w)
+			r = s.claim(sh.auto(r.AutomationID).Rec, r, tx.Now(), w)
 			w.Start = append(w.Start, r)
 		}
 		if !r.Status.Open() {
@@ -262,17 +262,17 @@ func (s *Scheduler) processID(now time.Time, w *Work) string {
 
 func (s *Scheduler) carryAutomations(tx *state.Tx, sh *sheet, p automation.Plan) error {
 	for _, a := range p.Automations {
-		if err := state.Automations.Put(tx, a.ID, sh.autos[a.ID].Rev, a); err != nil {
+		if err := state.Automations.Put(tx, a.ID, sh.auto(a.ID).Rev, a); err != nil {
 			return err
 		}
 	}
 	for _, id := range p.Deleted {
-		if err := state.Automations.Delete(tx, id, sh.autos[id].Rev); err != nil {
+		if err := state.Automations.Delete(tx, id, sh.auto(id).Rev); err != nil {
 			return err
 		}
 	}
 	for _, n := range p.Notices {
-		if err := s.notify(tx, sh.autos[n.AutomationID].Rec, n); err != nil {
+		if err := s.notify(tx, sh.auto(n.AutomationID).Rec, n); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (s *Scheduler) tellEvents(tx *state.Tx, sh *sheet, w *Work) error {
 	rest := w.Start[:0:0]
 	for _, r := range w.Start {
-		a := sh.autos[r.AutomationID].Rec
+		a := sh.auto(r.AutomationID).Rec
 		if a.Payload.Kind != automation.PayloadEvent || a.Checks(r) {
 			rest = append(rest, r)
 			continue

@@ -14,7 +14,8 @@ import (
 type sheet struct {
 	now    time.Time
 	agenda state.Row[automation.Agenda]
-	autos  map[string]state.Row[automation.Automation]
+	place  map[string]int // of an automation in in.Automations, and in revs
+	revs   []int64
 	runs   map[string]state.Row[automation.Run]
 	in     automation.Input
 	ended  []carried // runs whose process or turn has ended
@@ -31,6 +32,16 @@ type carried struct {
 	paced   bool            // the run may ask for its next check
 	turn    session.Turn    // with an ID, if it was a turn
 	check   bool            // the process was its trigger script
+}
+
+// auto is the row of an automation; the zero row where there is none. There may
+// be thousands: they are kept once.
+func (sh *sheet) auto(id string) state.Row[automation.Automation] {
+	i, ok := sh.place[id]
+	if !ok {
+		return state.Row[automation.Automation]{}
+	}
+	return state.Row[automation.Automation]{ID: id, Rev: sh.revs[i], Rec: sh.in.Automations[i]}
 }
 
 // agenda is the row of the agenda.
@@ -52,7 +63,7 @@ func stale(tx *state.Tx) error {
 // read makes the sheet. atWork tells a run that this program is starting or
 // waiting for.
 func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) bool) (*sheet, error) {
-	sh := &sheet{now: now, position: tx.Position(), autos: map[string]state.Row[automation.Automation]{}, runs: map[string]state.Row[automation.Run]{}}
+	sh := &sheet{now: now, position: tx.Position(), runs: map[string]state.Row[automation.Run]{}}
 	var err error
 	if sh.agenda, err = agenda(tx); err != nil {
 		return nil, err
@@ -65,9 +76,10 @@ func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) 
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range autos {
-		sh.autos[row.ID] = row
-		sh.in.Automations = append(sh.in.Automations, row.Rec)
+	sh.place, sh.revs = make(map[string]int, len(autos)), make([]int64, len(autos))
+	sh.in.Automations = make([]automation.Automation, len(autos))
+	for i, row := range autos {
+		sh.place[row.ID], sh.revs[i], sh.in.Automations[i] = i, row.Rev, row.Rec
 	}
 	return sh, s.readRuns(tx, sh, atWork)
 }
@@ -100,7 +112,7 @@ func (s *Scheduler) readRuns(tx *state.Tx, sh *sheet, atWork func(runID string) 
 			return err
 		}
 		if lives[r.ID] = life; c != nil {
-			a := sh.autos[r.AutomationID].Rec
+			a := sh.auto(r.AutomationID).Rec
 			c.most, c.paced = a.Payload.OutputMaxBytes, a.Pacing != nil
 			sh.ended = append(sh.ended, *c)
 		}

@@ -80,12 +80,13 @@ func (s *Scheduler) arm(tx *state.Tx, sh *sheet) (int, error) {
 		known[row.ID] = true
 	}
 	n := len(rows)
-	for id, row := range sh.autos {
-		if row.Rec.Schedule.Kind.Timed() || known[id] {
+	for i := range sh.in.Automations {
+		a := &sh.in.Automations[i]
+		if a.Schedule.Kind.Timed() || known[a.ID] {
 			continue
 		}
-		if armed := automation.Arm(&row.Rec, nil, tx.Now()); !armed.Remove {
-			if err := state.Sources.Put(tx, id, 0, armed.Source); err != nil {
+		if armed := automation.Arm(a, nil, tx.Now()); !armed.Remove {
+			if err := state.Sources.Put(tx, a.ID, 0, armed.Source); err != nil {
 				return 0, err
 			}
 			n++

@@ -140,7 +140,7 @@ func (s *Scheduler) Prepare(at time.Time) error {
 		}
 		n = 0
 		for _, r := range automation.Decide(sh.in).Start {
-			if a := sh.autos[r.AutomationID].Rec; a.Checks(r) || a.Payload.Kind == automation.PayloadCommand {
+			if a := sh.auto(r.AutomationID).Rec; a.Checks(r) || a.Payload.Kind == automation.PayloadCommand {
 				n++
 			}
 		}
