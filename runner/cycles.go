@@ -37,17 +37,17 @@ func (s *shift) resume(w *parts, now time.Time) {
 }
 
 // landCycle frees the agent. What could not be done is tried again, later each
-// time.
+// time; so is what somebody else has begun, for it may come to nothing.
 func (s *shift) landCycle(l landing) {
 	s.again = true
 	m := s.cycles[l.cycle]
 	switch {
-	case l.err == nil:
+	case l.err == nil && (l.resumed.Turn.ID != "" || l.resumed.What != ""):
 		m = memo{}
 	default:
 		m.until = s.clock.Elapsed() + min(firstRetry<<min(m.tries, 6), lastRetry)
 		m.tries++
-		if !busyLane(l.err) && s.turns.Err() == nil {
+		if l.err != nil && !busyLane(l.err) && s.turns.Err() == nil {
 			s.fail(l.err)
 		}
 	}

@@ -141,7 +141,8 @@ func (r *Recoverer) Seen(now time.Time, key string) (it Item, ok bool, err error
 func (r *Recoverer) find(now time.Time, key string, left map[string]agent.Left) (it Item, ok bool, err error) {
 	err = r.Store.View(func(tx *state.Tx) error {
 		row, found, err := state.Sessions.Get(tx, key)
-		it, s := foreseen(row.Rec, left)
+		var s session.Session
+		it, s = foreseen(row.Rec, left)
 		if ok = found && !s.Recovery.IsZero(); err != nil || !ok {
 			return err
 		}

@@ -64,11 +64,23 @@ func (c *recoverScan) Run(a *app) error {
 		return a.io.JSON(scannedOf(found))
 	}
 	pairs := a.scanPairs(found)
-	if len(pairs) == 0 {
+	switch {
+	case len(pairs) == 0:
 		a.io.Note("nothing was interrupted")
 		return nil
+	case a.io.OutTTY:
+		return a.io.Pairs(pairs)
 	}
-	return a.io.Pairs(pairs)
+	var b strings.Builder // a line for each, with a tab between what a terminal has in lines of their own
+	for _, p := range pairs {
+		b.WriteString(output.Escape(p[0]))
+		for line := range strings.SplitSeq(p[1], "\n") {
+			b.WriteString("\t" + output.Escape(line))
+		}
+		b.WriteByte('\n')
+	}
+	_, err = a.io.Out.Write([]byte(b.String()))
+	return err
 }
 
 func scannedOf(found runner.Reconciliation) scanned {
