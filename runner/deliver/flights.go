@@ -52,6 +52,11 @@ func (f *flights) land(id string) {
 	}
 }
 
+// Forget has this process know nothing of the attempts at a delivery, as if
+// another one had made them. It is for tests that have several lives in one
+// process.
+func Forget(id string) { flying.forget(id) }
+
 func (f *flights) forget(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
