@@ -10,6 +10,7 @@ import (
 	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/event"
+	"claw/state/flow"
 	"claw/state/internal/ledger"
 	"claw/state/process"
 	"claw/state/session"
@@ -22,13 +23,14 @@ import (
 const (
 	keepProcesses = 50        // finished background processes
 	keepTasks     = 100       // finished tasks
+	keepFlows     = 100       // flows that have ended
 	keepEvents    = 100       // events that are no longer queued
 	keepTurns     = 100       // finished turns
 	keepSent      = 100       // deliveries that arrived, or that a person has dismissed
 	keepRead      = 100       // inbox messages that have been read
 	keepRuns      = 100       // runs of automations that have ended
 	keepBoots     = 20        // boots, ended or not: the newest is the one that may be alive
-	keepFor       = time.Hour // all of these but processes and boots
+	keepFor       = time.Hour // all of these but processes, flows and boots
 )
 
 // archivable picks the records of a ledger that may leave it for the archive.
@@ -39,6 +41,8 @@ func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
 		return pick(rows, keepProcesses, func(p process.Process) (time.Time, verdict) { return judgeProcess(p, now) })
 	case Tasks.name:
 		return pick(rows, keepTasks, func(t task.Task) (time.Time, verdict) { return judgeTask(t, now) })
+	case Flows.name:
+		return pick(rows, keepFlows, judgeFlow)
 	case Events.name:
 		return pick(rows, keepEvents, func(e event.Event) (time.Time, verdict) { return judgeEvent(e, now) })
 	case Turns.name:
@@ -88,6 +92,16 @@ func judgeTask(t task.Task, now time.Time) (ended time.Time, v verdict) {
 		return t.EndedAt, aged(t.EndedAt, now)
 	}
 	return t.EndedAt, stays
+}
+
+// judgeFlow lets one that has ended go only when there are too many: there are
+// few, and their controllers ask for the latest. One whose state says that
+// something is owed stays.
+func judgeFlow(f flow.Flow) (ended time.Time, v verdict) {
+	if !f.Terminal() || flow.Owes(f) {
+		return f.EndedAt, stays
+	}
+	return f.EndedAt, ages
 }
 
 func judgeEvent(e event.Event, now time.Time) (ended time.Time, v verdict) {

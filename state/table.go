@@ -9,6 +9,7 @@ import (
 	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/event"
+	"claw/state/flow"
 	"claw/state/heartbeat"
 	"claw/state/internal/ledger"
 	"claw/state/process"
@@ -29,6 +30,7 @@ type Ledger[T any] struct {
 var (
 	Processes = Ledger[process.Process]{name: "processes", memo: true, clone: process.Process.Clone}
 	Tasks     = Ledger[task.Task]{name: "tasks"}
+	Flows     = Ledger[flow.Flow]{name: "flows"}
 	Events    = Ledger[event.Event]{name: "events", memo: true}
 
 	Sessions   = Ledger[session.Session]{name: "sessions"}

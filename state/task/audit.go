@@ -40,10 +40,10 @@ func FindCodes() []string {
 	return []string{FindStaleQueued, FindStaleRunning, FindLost, FindDeliveryFailed, FindMissingCleanup, FindTimestamps}
 }
 
-// Finding is one thing about a task that somebody may have to look at;
-// spec/tasks-recovery.md 1.7, 1.9.
+// Finding is one thing about a task, or about the flow that ties some together,
+// that somebody may have to look at; spec/tasks-recovery.md 1.7, 1.9.
 type Finding struct {
-	Kind     string   `json:"kind"` // KindTask
+	Kind     string   `json:"kind"` // KindTask, or that of a flow
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"`
 	Detail   string   `json:"detail"`
@@ -51,7 +51,8 @@ type Finding struct {
 	Status   Status   `json:"status"`
 	Token    string   `json:"token"` // what the task is called on the command line
 	Hint     string   `json:"hint"`  // the command that repairs it
-	Task     Task     `json:"task"`
+	Task     Task     `json:"task,omitzero"`
+	Flow     any      `json:"flow,omitempty"` // of a finding about a flow: it
 }
 
 // KindTask is the kind of a finding about a task.
@@ -110,6 +111,9 @@ func silentFor(t Task, k Known, age time.Duration) string {
 
 // lookAt is how to see what a task does, and to end it.
 func lookAt(t Task) string {
+	if t.External {
+		return "claw tasks progress " + Name(t) + " TEXT, or claw tasks finish " + Name(t) + ", says how it goes"
+	}
 	if t.Kind == KindExec && t.Slug != "" {
 		return "claw process log " + t.Slug + " shows its output; claw tasks cancel " + t.Slug + " ends it"
 	}

@@ -158,6 +158,8 @@ func backed(t Task, e Evidence) (Code, bool) {
 		return CodeActiveRun, true
 	case t.Runtime == Cron, t.Runtime == CLI && identified:
 		return "", false // lingering session rows do not count
+	case t.ChildSessionKey == "" && t.External:
+		return "", false // whoever carries it out says that he does
 	case t.ChildSessionKey == "":
 		return CodeBacked, !owned(t)
 	case t.Runtime == ACP:

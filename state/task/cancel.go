@@ -38,12 +38,13 @@ type Hold struct {
 
 // CancelRefusal is why t cannot be cancelled, as far as its row and what there
 // is to hold it by say; empty: it can (spec/tasks-recovery.md 1.5). A cli task
-// that nothing holds is a row only, and can.
+// that nothing holds is a row only, and can. What claw did not start it does not
+// end, as long as somebody carries it out.
 func CancelRefusal(t Task, h Hold) string {
 	switch {
 	case t.Status.Terminal():
 		return alreadyTerminal(t)
-	case Mirror(t):
+	case Mirror(t), t.External && h.Live:
 		return ReasonMirror
 	case t.Runtime == Cron && !h.Live:
 		return ReasonNoHandle

@@ -62,6 +62,7 @@ type Task struct {
 	RequesterSessionKey string         `json:"requesterSessionKey"`
 	OwnerKey            string         `json:"ownerKey"`
 	ChildSessionKey     string         `json:"childSessionKey,omitempty"` // where the work runs
+	ParentFlowID        string         `json:"parentFlowId,omitempty"`    // the flow that it is part of
 	ScopeKind           string         `json:"scopeKind"`                 // ScopeSession or ScopeSystem
 	AgentID             string         `json:"agentId,omitempty"`
 	Label               string         `json:"label,omitempty"`
@@ -82,4 +83,5 @@ type Task struct {
 	LastNotifiedAt      time.Time      `json:"lastNotifiedEventAt,omitzero"`
 	TerminalOutcome     string         `json:"terminalOutcome,omitempty"` // OutcomeSucceeded or OutcomeBlocked; empty while unknown
 	Executor            *Executor      `json:"executor,omitempty"`        // the process that carries it out, where that is known
+	External            bool           `json:"external,omitempty"`        // claw did not start it: whoever did says how it goes, and ends
 }
