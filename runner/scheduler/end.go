@@ -7,6 +7,7 @@ import (
 
 	"claw/runner/internal/proc"
 	"claw/runner/output"
+	"claw/runner/settle"
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/process"
@@ -295,5 +296,9 @@ func endTask(tx *state.Tx, r automation.Run, at time.Time) error {
 	if t.Status == task.Succeeded {
 		t.TerminalOutcome = task.OutcomeSucceeded
 	}
-	return state.Tasks.Put(tx, row.ID, row.Rev, task.Normalise(t))
+	t = task.Normalise(t)
+	if err := state.Tasks.Put(tx, row.ID, row.Rev, t); err != nil {
+		return err
+	}
+	return settle.Follow(tx, t)
 }

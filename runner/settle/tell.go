@@ -80,7 +80,10 @@ func finishTask(tx *state.Tx, row state.Row[task.Task], ok bool, p process.Proce
 	if !direct && done.DeliveryStatus == task.DeliveryPending {
 		done.DeliveryStatus = task.DeliveryNotApplicable // whoever asked has been shown the end
 	}
-	return state.Tasks.Put(tx, row.ID, row.Rev, done)
+	if err := state.Tasks.Put(tx, row.ID, row.Rev, done); err != nil {
+		return err
+	}
+	return Follow(tx, done)
 }
 
 // Intend writes d as it is, unless a delivery with its idempotency key is

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"claw/state/flow"
 	"claw/state/task"
 )
 
@@ -31,7 +32,7 @@ type AuditFilters struct {
 // AuditSummary counts all findings, whatever the filter.
 type AuditSummary struct {
 	task.FindingSummary
-	TaskFlows task.FindingSummary `json:"taskFlows"` // there are no flows yet
+	TaskFlows task.FindingSummary `json:"taskFlows"`
 	Combined  Combined            `json:"combined"`
 }
 
@@ -42,7 +43,8 @@ type Combined struct {
 	Warnings int `json:"warnings"`
 }
 
-// Audit finds what somebody may have to look at, in the ledger and its archive,
+// Audit finds what somebody may have to look at, in the ledgers of tasks and of
+// flows and their archives,
 // the worst and the oldest first. Tasks are judged as a list shows them.
 // Nothing is written.
 func (k *Keeper) Audit(f AuditFilter) (Audit, error) {
@@ -55,6 +57,9 @@ func (k *Keeper) Audit(f AuditFilter) (Audit, error) {
 	for _, s := range rows {
 		all = append(all, k.audit(s, s.shown())...)
 	}
+	tasks := task.SummariseFindings(all, task.FindCodes())
+	flows := k.auditFlows(shown(rows))
+	all = append(all, flows...)
 	task.SortFindings(all)
 	a.Count = len(all)
 	for _, x := range all {
@@ -68,8 +73,9 @@ func (k *Keeper) Audit(f AuditFilter) (Audit, error) {
 	}
 	a.Displayed = len(a.Findings)
 	a.Filters = f.given()
-	a.Summary = AuditSummary{FindingSummary: task.SummariseFindings(all, task.FindCodes()), TaskFlows: task.SummariseFindings(nil, nil)}
-	a.Summary.Combined = Combined{Total: a.Summary.Total, Errors: a.Summary.Errors, Warnings: a.Summary.Warnings}
+	a.Summary = AuditSummary{FindingSummary: tasks, TaskFlows: task.SummariseFindings(flows, flow.FindCodes())}
+	both := task.SummariseFindings(all, nil)
+	a.Summary.Combined = Combined{Total: both.Total, Errors: both.Errors, Warnings: both.Warnings}
 	return a, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"claw/runner/clock"
 	"claw/runner/control"
 	"claw/runner/internal/proc"
+	"claw/runner/settle"
 	"claw/state"
 	"claw/state/session"
 	"claw/state/task"
@@ -63,6 +64,8 @@ func (k *Keeper) hold(t task.Task) (h hold, err error) {
 			return err
 		}
 		switch {
+		case t.External && t.ChildSessionKey == "":
+			h.Live = life(t.Executor) == task.LifeAlive
 		case ofRun(t):
 			h, err = ofAutomation(tx, t)
 		case t.ChildSessionKey != "" && (t.Runtime == task.ACP || t.Runtime == task.Subagent):
@@ -164,7 +167,10 @@ func (k *Keeper) close(ctx context.Context, id string) (task.CancelResult, error
 		if told, err = tell(tx, &after); err != nil {
 			return err
 		}
-		return state.Tasks.Put(tx, row.ID, row.Rev, after)
+		if err := state.Tasks.Put(tx, row.ID, row.Rev, after); err != nil {
+			return err
+		}
+		return settle.Follow(tx, after)
 	})
 	if err == nil && told {
 		err = k.poke()

@@ -80,6 +80,8 @@ func (k *Keeper) look(tx *state.Tx, t task.Task) (seen, error) {
 	var err error
 	switch {
 	case !t.Status.Active() && !task.Repairable(t):
+	case t.External:
+		s.evidence.Owner = life(t.Executor)
 	case ofRun(t):
 		err = k.lookRun(tx, &s)
 	case t.RunID != "":
@@ -233,6 +235,7 @@ func life(e *task.Executor) task.Life {
 	}
 	_, readable := proc.Identify(os.Getpid())
 	now, found := proc.Identify(e.PID)
+	found = found && proc.Alive(now) // a zombie has ended
 	return task.LifeOf(e, task.Seen{Host: host(), Boot: proc.Boot(), Readable: readable, Found: found, Start: now.Start})
 }
 

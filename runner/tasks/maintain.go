@@ -6,6 +6,7 @@ import (
 
 	"claw/runner/control"
 	"claw/runner/poke"
+	"claw/runner/settle"
 	"claw/state"
 	"claw/state/task"
 )
@@ -20,10 +21,12 @@ const (
 type Report struct {
 	Mode        string              `json:"mode"`
 	Maintenance Maintenance         `json:"maintenance"`
-	Tasks       task.Summary        `json:"tasks"` // afterwards; of a preview, as it would be
-	AuditBefore task.FindingSummary `json:"auditBefore"`
+	Tasks       task.Summary        `json:"tasks"`       // afterwards; of a preview, as it would be
+	AuditBefore task.FindingSummary `json:"auditBefore"` // tasks and flows together
 	AuditAfter  task.FindingSummary `json:"auditAfter"`
 	Changes     []Change            `json:"changes"`
+	// FlowChanges are those of flows.
+	FlowChanges []FlowChange `json:"flowChanges"`
 	// Retained are the tasks that have not ended and are left alone, with why.
 	Retained []Retained `json:"retained"`
 }
@@ -43,7 +46,7 @@ type Counts struct {
 	Normalised     int `json:"normalised"`     // their times could not be
 }
 
-// FlowCounts counts flows. There are none yet.
+// FlowCounts counts flows.
 type FlowCounts struct {
 	Reconciled int `json:"reconciled"`
 	Pruned     int `json:"pruned"`
@@ -76,25 +79,35 @@ func (k *Keeper) Maintain(ctx context.Context, apply bool) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := k.report(plan)
+	ties, err := k.ties(after(plan), true)
+	if err != nil {
+		return Report{}, err // who ties what together is not known: nothing is touched
+	}
+	r := k.report(plan, ties)
 	if !apply {
 		return r, nil
 	}
-	r.Mode, r.Changes = ModeApply, []Change{}
+	r.Mode, r.Changes, r.FlowChanges = ModeApply, []Change{}, []FlowChange{}
 	if r.Changes, err = k.carry(ctx, plan); err != nil {
 		return r, err
 	}
-	after, err := k.survey()
+	if r.FlowChanges, err = k.tie(ctx, ties); err != nil {
+		return r, err
+	}
+	left, err := k.survey()
 	if err != nil {
 		return r, err
 	}
-	done := k.report(after)
+	if ties, err = k.ties(after(left), true); err != nil {
+		return r, err
+	}
+	done := k.report(left, ties)
 	r.count()
-	r.Tasks, r.AuditAfter, r.Retained = task.Summarise(stored(after)), done.AuditBefore, done.Retained
+	r.Tasks, r.AuditAfter, r.Retained = task.Summarise(stored(left)), done.AuditBefore, done.Retained
 	return r, nil
 }
 
-// Sweep is Maintain for a runner and for ticks: it looks at the ledger only,
+// Sweep is Maintain for a runner and for ticks: it looks at the ledgers only,
 // not at the archive, and makes no report. What is to be removed one day is
 // still in the ledger, or goes with the day of its archive.
 func (k *Keeper) Sweep(ctx context.Context) ([]Change, error) {
@@ -102,7 +115,15 @@ func (k *Keeper) Sweep(ctx context.Context) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.carry(ctx, plan)
+	done, err := k.carry(ctx, plan)
+	if err != nil {
+		return done, err
+	}
+	ties, err := k.ties(after(plan), false)
+	if err == nil {
+		_, err = k.tie(ctx, ties)
+	}
+	return done, err
 }
 
 // survey looks at every row, with what is surplus.
@@ -129,9 +150,9 @@ func stored(rows []seen) []task.Task {
 }
 
 // report is the preview of a plan.
-func (k *Keeper) report(plan []seen) Report {
-	r := Report{Mode: ModePreview, Changes: []Change{}, Retained: []Retained{}}
-	var before, after []task.Finding
+func (k *Keeper) report(plan []seen, ties ties) Report {
+	r := Report{Mode: ModePreview, Changes: []Change{}, FlowChanges: ties.changes(), Retained: []Retained{}}
+	before, after := k.auditTies(ties)
 	var left []task.Task
 	for _, s := range plan {
 		before = append(before, k.audit(s, s.stored)...)
@@ -154,8 +175,8 @@ func (k *Keeper) report(plan []seen) Report {
 	}
 	r.count()
 	r.Tasks = task.Summarise(left)
-	r.AuditBefore = task.SummariseFindings(before, task.FindCodes())
-	r.AuditAfter = task.SummariseFindings(after, task.FindCodes())
+	r.AuditBefore = task.SummariseFindings(before, findCodes())
+	r.AuditAfter = task.SummariseFindings(after, findCodes())
 	return r
 }
 
@@ -194,7 +215,7 @@ func (r *Report) count() {
 			n.Normalised++
 		}
 	}
-	r.Maintenance.Tasks = n
+	r.Maintenance = Maintenance{Tasks: n, TaskFlows: countFlows(r.FlowChanges)}
 }
 
 // batch is how many rows one transaction changes: others want the lock too.
@@ -290,5 +311,8 @@ func (k *Keeper) writeOne(tx *state.Tx, planned seen) (c Change, told bool, err 
 			return c, false, err
 		}
 	}
-	return c, told, state.Tasks.Put(tx, row.ID, row.Rev, next)
+	if err = state.Tasks.Put(tx, row.ID, row.Rev, next); err != nil {
+		return c, told, err
+	}
+	return c, told, settle.Follow(tx, next)
 }
