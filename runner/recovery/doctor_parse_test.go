@@ -1,6 +1,8 @@
 package recovery_test
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,27 @@ User=bob
 	}
 	if exec, env, _ := recovery.Unit("[Service]\nExecStart=/a b\nEnvironment=A=1\n[Service]\nExecStart=\nExecStart=/c d\nEnvironment=\n", ""); !cmp.Equal(exec, []string{"/c", "d"}) || len(env) != 0 {
 		t.Errorf("what is dropped in does not replace: %q %q", exec, env)
+	}
+}
+
+// TestContrib: the files that people install are understood.
+func TestContrib(t *testing.T) {
+	for name, want := range map[string]string{
+		"systemd/claw-runner.service": "runner run", "systemd/claw-tick.service": "heartbeat tick",
+		"launchd/claw.runner.plist": "runner run", "launchd/claw.tick.plist": "heartbeat tick",
+	} {
+		text, err := os.ReadFile("../../contrib/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words, env, _ := recovery.Unit(string(text), "/home/ann")
+		if strings.HasSuffix(name, ".plist") {
+			words, env, _ = recovery.Plist(string(text))
+		}
+		program, runs, _, _ := recovery.Invocation(strings.Join(words, " "))
+		if program != "/usr/local/bin/claw" || runs != want || !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=/") && strings.Contains(kv, "/usr/bin") }) {
+			t.Errorf("%s: %q %q, environment %q", name, program, runs, env)
+		}
 	}
 }
 
