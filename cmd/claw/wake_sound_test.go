@@ -125,6 +125,44 @@ func (s *soundness) turns() {
 			s.reply(t)
 		}
 	}
+	s.attempts()
+}
+
+// attempts: of one dispatch, the argv that may change something ran once at
+// most, the read-only one three times, and one of them answered at most
+// (issue 5, seed 003 section 15).
+func (s *soundness) attempts() {
+	ordinary, readOnly, answered := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, t := range s.rows.turns {
+		if n := len(s.told(t.ID)); t.Kind == conversation.KindRecovery {
+			readOnly[t.DispatchID] += n
+		} else {
+			ordinary[t.DispatchID] += n
+		}
+		if t.Status == conversation.TurnSucceeded {
+			answered[t.DispatchID]++
+		}
+	}
+	for id, n := range ordinary {
+		if n > 1 {
+			s.errorf("dispatch %s: the ordinary argv was told %d times", id, n)
+		}
+	}
+	for id, n := range readOnly {
+		if n > conversation.Budget {
+			s.errorf("dispatch %s: the recover argv was told %d times", id, n)
+		}
+	}
+	for id, n := range answered {
+		if n > 1 {
+			s.errorf("dispatch %s was answered %d times", id, n)
+		}
+	}
+	for _, x := range s.rows.sessions {
+		if err := x.Recovery.Check(); err != nil || x.Contradiction() != "" {
+			s.errorf("session %s: %v %s", x.Key, err, x.Contradiction())
+		}
+	}
 }
 
 // body: what the agent read is what was claimed, each end in it once.
@@ -149,8 +187,8 @@ func (s *soundness) body(t conversation.Turn, text string) {
 // reply: one message carries it.
 func (s *soundness) reply(t conversation.Turn) {
 	n, want := 0, 1
-	if t.Kind == conversation.KindUser || t.Outcome == "skipped" {
-		want = 0 // it went to whoever had asked, if he lived; the same was sent within a day
+	if t.ReplyMode == conversation.ReplyCaller || t.Outcome == "skipped" {
+		want = 0 // it went to whoever had asked; the same was sent within a day
 	}
 	for _, d := range s.rows.deliveries {
 		if d.Source.TurnID == t.ID {

@@ -9,12 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"claw/state/event"
-	conversation "claw/state/session"
 )
 
 // turnPoints are where a tick or a runner can be made to die on the way from
@@ -193,32 +191,42 @@ func (w *wakes) mortal(f flow, n int, who string) (died bool) {
 	return r.code == 9
 }
 
-// The agent itself is killed, once it has read what it is told: the turn has
-// failed, and the next one tells it again.
+// The agent itself is killed, once it has read what it is told: nobody knows
+// what it did. With a way to go on that changes nothing it goes on, and says
+// what came of it; without one the person is told, once. The ordinary argv does
+// not run a second time.
 func TestWakeAgentKilled(t *testing.T) {
 	t.Parallel()
-	w := newWakes(t, "main")
-	w.file("die-main", "")
-	w.must("exec", "-b", "echo job-1 out")
-	w.must("process", "wait", "--last")
-	w.must("heartbeat", "tick")
-	r := w.rows()
-	if len(r.turns) != 1 || r.turns[0].Status == conversation.TurnSucceeded || r.events[0].State != event.Queued || r.events[0].Failures != 1 {
-		t.Fatalf("turns %+v, events %+v", r.turns, r.events)
-	}
-	if wait := r.events[0].NotBefore.Sub(r.turns[0].EndedAt); wait < 59*time.Second || wait > 61*time.Second {
-		t.Errorf("it is put off for %s, not for a minute", wait)
-	}
-	os.Remove(w.dir + "/die-main")
-	w.must("heartbeat", "tick")
-	if n := len(w.rows().turns); n != 1 {
-		t.Errorf("%d turns within the minute", n)
-	}
-	w.quiet()
-	if got := w.rows().events[0].State; got != event.Consumed {
-		t.Errorf("the event is %s", got)
-	}
-	if n := len(w.sent()); n != 1 {
-		t.Errorf("%d messages", n)
+	for _, tt := range []struct {
+		name  string
+		toml  func(string) string
+		turns int
+		state event.State
+		says  string
+	}{
+		{"with a recover argv", func(s string) string { return s }, 2, event.Consumed, "seen by main"},
+		{"without one", func(s string) string { return s[:strings.LastIndex(s, "recover =")] }, 1, event.Unknown, "what it did about this is not known"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWakes(t, "main")
+			w.config(tt.toml(w.toml))
+			w.file("die-main", "")
+			w.must("exec", "-b", "echo job-1 out")
+			w.must("process", "wait", "--last")
+			w.must("heartbeat", "tick")
+			w.quiet()
+			r := w.rows()
+			if len(r.turns) != tt.turns || r.events[0].State != tt.state || len(w.sent()) != 1 {
+				t.Fatalf("turns %+v, events %+v, sent %v", r.turns, r.events, w.sentLines())
+			}
+			if n := len(w.told(r.turns[0].ID)); n != 1 {
+				t.Errorf("the ordinary argv ran %d times", n)
+			}
+			if lines := w.sentLines(); !strings.Contains(lines[0], tt.says) {
+				t.Errorf("%q", lines)
+			}
+			w.sound(tt.name)
+		})
 	}
 }

@@ -36,7 +36,7 @@ cat > "told/new.$$" || exit 1
 mv "told/new.$$" "told/$CLAW_TURN_ID.$$" || exit 1
 [ -e slow ] && sleep 0.02
 [ -e "fail-$CLAW_AGENT" ] && exit 3
-[ -e "die-$CLAW_AGENT" ] && kill -KILL $$
+[ -e "die-$CLAW_AGENT" ] && [ "$2" != recover ] && kill -KILL $$
 echo "seen by $CLAW_AGENT"
 `
 
@@ -56,7 +56,7 @@ func newWakes(t testing.TB, agents ...string) *wakes {
 	fmt.Fprintf(&b, "[agents.defaults.heartbeat]\nevery = '0m'\ntarget = 'note'\n[channels.note]\ncommand = ['sh', '%s', '%s']\nto = 'me'\n", channel, w.dir)
 	fmt.Fprintf(&b, "[channels.defaults]\nchannel = 'note'\n")
 	for _, name := range agents {
-		fmt.Fprintf(&b, "[agents.%s]\ncommand = ['sh', '%s', '%s']\n", name, agent, w.dir)
+		fmt.Fprintf(&b, "[agents.%s]\ncommand = ['sh', '%s', '%s']\nrecover = ['sh', '%s', '%s', 'recover']\n", name, agent, w.dir, agent, w.dir)
 	}
 	w.toml = b.String()
 	w.config(w.toml)
@@ -144,6 +144,11 @@ func (w *wakes) ended() bool {
 		}
 	}
 	r.events, r.tasks = nil, nil
+	for i := range r.sessions {
+		if c := &r.sessions[i].Recovery; c.Phase == conversation.CycleInterrupted && !c.NotBefore.IsZero() {
+			*c = conversation.Cycle{} // so does this
+		}
+	}
 	if r.open() == "" {
 		for _, pid := range running {
 			unix.Kill(pid, unix.SIGKILL)
@@ -225,7 +230,7 @@ func (r rows) open() string {
 		}
 	}
 	for _, s := range r.sessions {
-		if s.Status == conversation.Running {
+		if s.Status == conversation.Running || s.Recovery.Phase == conversation.CycleInterrupted || s.Recovery.Phase == conversation.CycleReserved {
 			return fmt.Sprintf("session %+v", s)
 		}
 	}
