@@ -49,7 +49,7 @@ func Route(t Task) Plan {
 	if !Tells(t) {
 		return Plan{Via: ViaNone}
 	}
-	p := Plan{Key: delivery.KeyTaskEnd(t.ID, string(t.Status), outcomeInKey(t)), Text: Message(t)}
+	p := Plan{Key: keyOfEnd(t), Text: Message(t)}
 	if t.TerminalOutcome == OutcomeBlocked {
 		p.FollowUp = FollowUp(t)
 	}
@@ -70,6 +70,21 @@ func Route(t Task) Plan {
 		return Plan{Via: ViaNone, Status: DeliveryParentMissing}
 	}
 	return p
+}
+
+// keyOfEnd names the flow that t is part of, too (spec/tasks-recovery.md 2.3).
+func keyOfEnd(t Task) string {
+	if t.ParentFlowID != "" {
+		return delivery.KeyFlowEnd(t.ParentFlowID, t.ID, string(t.Status), outcomeInKey(t))
+	}
+	return delivery.KeyTaskEnd(t.ID, string(t.Status), outcomeInKey(t))
+}
+
+func keyOfChange(t Task, c Change) string {
+	if t.ParentFlowID != "" {
+		return delivery.KeyFlowChange(t.ParentFlowID, t.ID, c.At, c.Kind)
+	}
+	return delivery.KeyTaskChange(t.ID, c.At, c.Kind)
 }
 
 // outcomeInKey: only an outcome that is not the status's own stands in a key.
@@ -112,7 +127,7 @@ func RouteChange(t Task, c Change) Plan {
 	if t.NotifyPolicy != StateChanges || t.DeliveryStatus != DeliveryPending || t.Status.Terminal() || !c.At.After(t.LastNotifiedAt) || text == "" {
 		return Plan{Via: ViaNone}
 	}
-	p := Plan{Key: delivery.KeyTaskChange(t.ID, c.At, c.Kind), Text: text}
+	p := Plan{Key: keyOfChange(t, c), Text: text}
 	switch {
 	case !t.RequesterOrigin.IsZero() && !Shared(t.OwnerKey):
 		p.Via, p.To = ViaDirect, t.RequesterOrigin

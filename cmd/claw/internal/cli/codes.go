@@ -92,6 +92,12 @@ func exitsOf(path string) []codeDoc {
 		return []codeDoc{{"0", "it is started, or not due; with --wait, it succeeded"}, {"1", "it did not succeed, or its message did not arrive"}, {"2", usage}, {"3", "not found"}, {"4", "a run goes on already, or refused"}, {"5", state}, {"75", "not ended in time"}}
 	case "tasks cancel":
 		return []codeDoc{{"0", "it has ended for it"}, {"2", usage}, {"3", "not found"}, {"4", "it has ended otherwise, or nothing can end it"}, {"5", state}, {"75", "told to end, and not ended in time"}, {"128+n", "signal n"}}
+	case "flow cancel", "tasks flow cancel":
+		return []codeDoc{{"0", "it is cancelled"}, {"2", usage}, {"3", "not found"}, {"4", "it has ended, or has changed meanwhile"}, {"5", state}, {"75", "a task of it has not ended yet"}, {"128+n", "signal n"}}
+	case "flow wait", "flow resume", "flow finish", "flow fail":
+		return []codeDoc{{"0", "written"}, {"2", usage}, {"3", "not found"}, {"4", "not written: the record as it is, is printed"}, {"5", "state damaged or not writable, or the outcome is not known"}}
+	case "flow run-task":
+		return []codeDoc{{"0", "it is part of the flow"}, {"2", usage}, {"3", "no such flow, or no such work"}, {"4", "refused"}, {"5", state}}
 	case "automations import":
 		return []codeDoc{{"0", "done, or nothing to do"}, {"1", "some of it cannot be imported"}, {"2", usage}, {"3", "there is no such file, or no crontab"}, {"4", "refused"}, {"5", state}}
 	case "recover scan", "recover list":

@@ -39,6 +39,7 @@ func commands() []command {
 		{name: "channels", group: groupTold, help: "Look at the ways to reach a person, and try them.", make: func() any { return &channelsCmd{} }},
 		{name: "status", group: groupLedger, help: "Show how everything stands, a line for each part.", make: func() any { return &statusCmd{} }},
 		{name: "tasks", group: groupLedger, help: "Look at the ledger of tasks.", make: func() any { return &tasksCmd{} }},
+		{name: "flow", group: groupLedger, help: "Tie tasks together in a record that survives a restart.", make: func() any { return &flowCmd{} }},
 		{name: "recover", group: groupLedger, help: "Look at turns that were cut off, and say what becomes of them.", make: func() any { return &recoverCmd{} }},
 		{name: "event", group: groupLedger, help: "Look at what sessions are to be told, and tell them something.", make: func() any { return &eventCmd{} }},
 		{name: "doctor", group: groupLedger, help: "Check the state directory and this machine, and say what to do.", make: func() any { return &doctorCmd{} }},

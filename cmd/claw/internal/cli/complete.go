@@ -70,6 +70,8 @@ func (a *app) candidates(kind, agent string, all bool) ([]candidate, error) {
 		return a.channelCandidates()
 	case argsDelivery, argsUnsent:
 		return a.deliveryCandidates(kind == argsUnsent)
+	case argsFlow:
+		return a.flowCandidates()
 	case argsTask:
 		return a.taskCandidates()
 	case argsProcess, argsRunning, argsEnded:

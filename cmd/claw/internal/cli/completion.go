@@ -104,12 +104,13 @@ const (
 	argsChannel    = "channel"
 	argsDelivery   = "delivery"
 	argsAutomation = "automation"
+	argsFlow       = "flow"
 	argsUnsent     = "unsent" // deliveries that a person may still have to see to
 )
 
 // askedKinds are the kinds for which the scripts ask `claw __complete`.
 func askedKinds() []string {
-	return []string{argsProcess, argsRunning, argsEnded, argsTask, argsAgent, argsSession, argsChannel, argsDelivery, argsUnsent, argsAutomation}
+	return []string{argsProcess, argsRunning, argsEnded, argsTask, argsAgent, argsSession, argsChannel, argsDelivery, argsUnsent, argsAutomation, argsFlow}
 }
 
 // asValue is a kind that is asked for as what a flag takes.
@@ -149,7 +150,9 @@ func argsOf(path string) (kind string, many bool) {
 		return argsRunning, false
 	case "process clear":
 		return argsEnded, false
-	case "tasks show", "tasks log", "tasks cancel", "tasks notify":
+	case "flow get", "flow resolve", "flow wait", "flow resume", "flow finish", "flow fail", "flow cancel", "flow run-task", "flow summary", "tasks flow show", "tasks flow cancel":
+		return argsFlow, false
+	case "tasks show", "tasks log", "tasks cancel", "tasks notify", "tasks progress", "tasks finish":
 		return argsTask, false
 	case "sessions show", "sessions new", "sessions rm":
 		return argsSession, false

@@ -23,7 +23,7 @@ var places = []struct {
 }{
 	{"claw |pro", "process"},
 	{"claw |ta", "tasks"},
-	{"claw |", "exec process tool heartbeat agent sessions automations runner inbox deliveries channels status tasks event doctor config completion version"},
+	{"claw |", "exec process tool heartbeat agent sessions automations runner inbox deliveries channels status tasks flow recover event doctor config completion version"},
 	{"claw process |", "list poll log write send-keys submit paste kill clear remove wait"},
 	{"claw ps |se", "send-keys"},
 	{"claw process log |", "RUNNING ENDED"},
@@ -40,7 +40,7 @@ var places = []struct {
 	{"claw process log --all-agents |", "RUNNING ENDED"},
 	{"claw --state-dir NOWHERE process log |", ""},
 	{"claw --color always process kill |", "RUNNING"},
-	{"claw tasks |", "list show log cancel notify audit maintenance"},
+	{"claw tasks |", "list show log cancel notify create progress finish flow audit maintenance"},
 	{"claw tasks show |", "RUNNING ENDED"},
 	{"claw tasks |--sta", "--status --state-dir"},
 	{"claw process log |--foll", "--follow"},

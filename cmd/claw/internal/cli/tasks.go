@@ -19,6 +19,10 @@ type tasksCmd struct {
 	Log         tasksLog         `cmd:"" help:"Show the output of a task, as long as it is kept."`
 	Cancel      tasksCancel      `cmd:"" help:"End what carries a task out, and wait for it."`
 	Notify      tasksNotify      `cmd:"" help:"Say when somebody is told about a task."`
+	Create      tasksCreate      `cmd:"" help:"Write down work that claw did not start."`
+	Progress    tasksProgress    `cmd:"" help:"Say how work goes that claw did not start."`
+	Finish      tasksFinish      `cmd:"" help:"Say how work has ended that claw did not start."`
+	Flow        tasksFlow        `cmd:"" help:"Look at the flows of all owners, and cancel one."`
 	Audit       tasksAudit       `cmd:"" help:"Find the tasks that need a look, and say what to do."`
 	Maintenance tasksMaintenance `cmd:"" help:"Settle what nobody carries out any more, and remove what is past its time."`
 }
@@ -204,6 +208,7 @@ func taskPairs(t task.Task, now time.Time) [][2]string {
 		{"notify", string(t.NotifyPolicy)},
 		{"owner", t.OwnerKey},
 		{"child", t.ChildSessionKey},
+		{"flow", t.ParentFlowID},
 		{"agent", t.AgentID},
 		{"run", t.RunID},
 		{"label", t.Label},

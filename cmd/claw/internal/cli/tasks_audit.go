@@ -13,7 +13,7 @@ import (
 
 type tasksAudit struct {
 	Severity string `help:"Only findings of this severity: warn, error." enum:",warn,error" default:"" placeholder:"SEVERITY"`
-	Code     string `help:"Only findings with this code: stale_queued, stale_running, lost, delivery_failed, missing_cleanup, inconsistent_timestamps." placeholder:"CODE"`
+	Code     string `help:"Only findings with this code: stale_queued, stale_running, lost, delivery_failed, missing_cleanup, inconsistent_timestamps; of flows also restore_failed, stale_waiting, stale_blocked, cancel_stuck, missing_linked_tasks, blocked_task_missing." placeholder:"CODE"`
 	Limit    int    `help:"At most so many; default all." placeholder:"N"`
 	JSON     bool   `name:"json" help:"Print {\"count\", \"filteredCount\", \"displayed\", \"filters\", \"summary\", \"findings\": […]}."`
 }
@@ -26,8 +26,8 @@ func (tasksAudit) Help() string {
 
 // Run shows what was found.
 func (c *tasksAudit) Run(a *app) error {
-	if c.Code != "" && !slices.Contains(task.FindCodes(), c.Code) {
-		return usagef("tasks audit: there is no code "+c.Code, strings.Join(task.FindCodes(), ", "))
+	if c.Code != "" && !slices.Contains(tasks.FindCodes(), c.Code) {
+		return usagef("tasks audit: there is no code "+c.Code, strings.Join(tasks.FindCodes(), ", "))
 	}
 	k, err := a.keeper()
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *tasksAudit) table(a *app, found []task.Finding) output.Table {
 	for _, f := range found {
 		row := []string{f.Kind, string(f.Severity), f.Code, f.Token, string(f.Status), ageOf(f), f.Detail}
 		if !a.io.OutTTY {
-			row = append(append([]string{f.Task.ID}, row...), f.Hint)
+			row = append(append([]string{firstOf(f.Task.ID, f.Token)}, row...), f.Hint)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -99,7 +99,7 @@ func (c *tasksAudit) explain(a *app, audit tasks.Audit) {
 
 type tasksMaintenance struct {
 	Apply bool `help:"Write it down; without, only what would be done is shown."`
-	JSON  bool `name:"json" help:"Print {\"mode\", \"maintenance\", \"tasks\", \"auditBefore\", \"auditAfter\", \"changes\", \"retained\"}."`
+	JSON  bool `name:"json" help:"Print {\"mode\", \"maintenance\", \"tasks\", \"auditBefore\", \"auditAfter\", \"changes\", \"flowChanges\", \"retained\"}."`
 }
 
 // Help shows examples.
@@ -121,8 +121,8 @@ func (c *tasksMaintenance) Run(a *app) error {
 	if c.JSON {
 		return a.io.JSON(r)
 	}
-	if len(r.Changes) > 0 {
-		if err := a.io.Table(changesTable(r.Changes)); err != nil {
+	if len(r.Changes)+len(r.FlowChanges) > 0 {
+		if err := a.io.Table(changesTable(r)); err != nil {
 			return err
 		}
 	}
@@ -130,10 +130,13 @@ func (c *tasksMaintenance) Run(a *app) error {
 	return nil
 }
 
-func changesTable(changes []tasks.Change) output.Table {
+func changesTable(r tasks.Report) output.Table {
 	t := output.Table{Columns: []output.Column{{Name: "TASK"}, {Name: "WHAT"}, {Name: "FROM", State: true}, {Name: "TO", State: true}, {Name: "WHY", Flex: true}}}
-	for _, c := range changes {
+	for _, c := range r.Changes {
 		t.Rows = append(t.Rows, []string{c.Name, actWords(c.Act), string(c.From), string(c.To), string(c.Code)})
+	}
+	for _, c := range r.FlowChanges {
+		t.Rows = append(t.Rows, []string{c.FlowID, string(c.Act), string(c.From), string(c.To), "flow"})
 	}
 	return t
 }
@@ -150,8 +153,11 @@ func actWords(act task.Act) string {
 func (a *app) tellMaintenance(r tasks.Report) {
 	n := r.Maintenance.Tasks
 	what := fmt.Sprintf("%d lost, %d recovered, %d stamped, %d put in order, %d removed", n.Reconciled, n.Recovered, n.CleanupStamped, n.Normalised, n.Pruned)
+	if f := r.Maintenance.TaskFlows; f != (tasks.FlowCounts{}) {
+		what += fmt.Sprintf("; flows: %d set right, %d removed", f.Reconciled, f.Pruned)
+	}
 	switch {
-	case len(r.Changes) == 0:
+	case len(r.Changes)+len(r.FlowChanges) == 0:
 		a.io.Note("nothing to do: " + pressure(r.Tasks))
 	case r.Mode == tasks.ModePreview:
 		a.io.Say("would be: "+what, "nothing was written; claw tasks maintenance --apply does it")
