@@ -3,7 +3,7 @@ package recovery
 import (
 	"slices"
 
-	"claw/runner/tasks"
+	"claw/state/task"
 )
 
 // Code is one kind of finding. Codes never change their meaning; there may come
@@ -18,7 +18,7 @@ type Code struct {
 // have "task_" before the codes of claw tasks audit, and its severities.
 func Codes() []Code {
 	all := slices.Clone(codes[:])
-	for _, c := range tasks.FindCodes() {
+	for _, c := range task.FindCodes() {
 		all = append(all, Code{"task_" + c, SeverityWarn, "see claw tasks audit"})
 	}
 	return all

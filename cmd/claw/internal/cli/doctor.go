@@ -11,6 +11,7 @@ import (
 	"claw/cmd/claw/internal/output"
 	"claw/runner"
 	"claw/runner/recovery"
+	"claw/runner/resume"
 	"claw/runner/tasks"
 	"claw/state"
 )
@@ -129,7 +130,7 @@ func (a *app) doctor() (*recovery.Doctor, error) {
 	d := &recovery.Doctor{
 		Dir: dir, Open: a.store, Clock: a.clock, Environ: a.environ, UnsafeFS: a.global.UnsafeFS || cfg.State.UnsafeFs,
 		Tasks: func(store *state.Store) *tasks.Keeper {
-			return &tasks.Keeper{Store: store, Clock: a.clock, Keep: retainOf(cfg).Keep, OnLoss: cfg.Tools.Exec.OnSupervisorLoss}
+			return &tasks.Keeper{Store: store, Clock: a.clock, Keep: retainOf(cfg).Keep, OnLoss: cfg.Tools.Exec.OnSupervisorLoss, Wedged: resume.Wedged}
 		},
 		Unstartable: func(path string) []string { return unstartable(cfg, path) },
 		Configured:  func() []recovery.Finding { return a.configFindings(cfg, wrong) },
