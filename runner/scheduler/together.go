@@ -8,6 +8,7 @@ import (
 	"claw/runner/agent"
 	"claw/runner/internal/failpoint"
 	"claw/runner/supervisor"
+	"claw/state"
 	"claw/state/automation"
 )
 
@@ -35,20 +36,39 @@ func (w Work) Groups() [][]automation.Run {
 
 // StartAll is Start for one of the Groups.
 func (s *Scheduler) StartAll(ctx context.Context, runs []automation.Run) error {
-	var commands []claimed
+	commands, others, err := s.commandsOf(runs)
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for _, r := range runs {
-		a, ok, err := s.find(r.AutomationID)
-		if err == nil && ok && a.Payload.Kind == automation.PayloadCommand && r.Owner.ProcessID != "" && r.Owner.CheckID == "" {
-			commands = append(commands, claimed{a, r})
-			continue
-		}
+	for _, r := range others {
 		errs = append(errs, s.Start(ctx, r))
 	}
 	if len(commands) > 0 {
 		errs = append(errs, s.commands(ctx, commands))
 	}
 	return errors.Join(errs...)
+}
+
+// commandsOf are those runs that are a command, with their automations, and the
+// others. The ledger is read once for all of them.
+func (s *Scheduler) commandsOf(runs []automation.Run) (commands []claimed, others []automation.Run, err error) {
+	err = s.Store.View(func(tx *state.Tx) error {
+		commands, others = nil, nil
+		for _, r := range runs {
+			row, ok, err := state.Automations.Get(tx, r.AutomationID)
+			if err != nil {
+				return err
+			}
+			if ok && row.Rec.Payload.Kind == automation.PayloadCommand && r.Owner.ProcessID != "" && r.Owner.CheckID == "" {
+				commands = append(commands, claimed{row.Rec, r})
+			} else {
+				others = append(others, r)
+			}
+		}
+		return nil
+	})
+	return commands, others, err
 }
 
 // claimed is a run that is to be started.
