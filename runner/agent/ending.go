@@ -134,6 +134,11 @@ func (e ending) apply(t *session.Turn, now time.Time) {
 	if e.at.IsZero() || e.at.Before(t.CreatedAt) {
 		t.EndedAt = now
 	}
+	for _, begun := range [...]time.Time{t.CreatedAt, t.StartedAt} {
+		if t.EndedAt.Before(begun) {
+			t.EndedAt = begun // the clock was set back, or the start was noted late
+		}
+	}
 }
 
 // cutText is the first n bytes of s, whole characters only, as UTF-8.
