@@ -205,7 +205,7 @@ func TestWakeAgentKilled(t *testing.T) {
 		says  string
 	}{
 		{"with a recover argv", func(s string) string { return s }, 2, event.Consumed, "seen by main"},
-		{"without one", func(s string) string { return s[:strings.LastIndex(s, "recover =")] }, 1, event.Unknown, "what it did about this is not known"},
+		{"without one", withoutRecover, 1, event.Unknown, "what it did about this is not known"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -230,3 +230,6 @@ func TestWakeAgentKilled(t *testing.T) {
 		})
 	}
 }
+
+// withoutRecover is the configuration of one agent without its recover argv.
+func withoutRecover(toml string) string { return toml[:strings.LastIndex(toml, "recover =")] }
