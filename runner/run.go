@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claw/runner/clock"
+	"claw/runner/internal/proc"
 	"claw/runner/scheduler"
 	"claw/runner/source"
 	"claw/runner/wake"
@@ -116,16 +117,34 @@ func (l *life) hold(ctx context.Context) (again bool, err error) {
 // outdated tells that the directory belongs to a newer claw by now.
 func (l *life) outdated() bool { return errors.Is(l.shift.stuck, state.ErrNewerFormat) }
 
+// remnant is how long what a runner has left may keep its lock: a child that it
+// had forked when it was killed has the lock until it executes its program.
+const remnant = 2 * time.Second
+
+// comeUp takes the lock of whoever is the runner. The error is an *UpError when
+// another one is at work.
+func (l *life) comeUp(ctx context.Context) (down func(), err error) {
+	until := l.Clock.Elapsed() + remnant
+	for {
+		down, free, err := state.TryLock(upLock(l.Dir))
+		if free || err != nil {
+			return down, err
+		}
+		last := readNote(l.Dir).Identity
+		if last.PID == 0 || proc.Alive(last) || l.Clock.Elapsed() >= until || ctx.Err() != nil {
+			s, err := Look(l.Dir)
+			return nil, firstError(err, &UpError{State: s})
+		}
+		clock.Sleep(ctx, l.Clock, 20*time.Millisecond)
+	}
+}
+
 // begin takes both locks. A tick that is at work is waited for. No unlock and
 // no error: it was told to end meanwhile.
 func (l *life) begin(ctx context.Context) (unlock func(), err error) {
-	down, free, err := state.TryLock(upLock(l.Dir))
+	down, err := l.comeUp(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if !free {
-		s, err := Look(l.Dir)
-		return nil, firstError(err, &UpError{State: s})
 	}
 	l.note = newNote(l.Clock.Now())
 	l.order, l.shift.self, l.shift.order = boot.Order{}, "", boot.Order{}

@@ -3,7 +3,9 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -321,6 +323,33 @@ func TestRunSaysOnceThatItPolls(t *testing.T) {
 	if n := h.said("fs.inotify.max_user_watches"); n != 1 {
 		t.Errorf("said %d times, want once", n)
 	}
+}
+
+// What a killed runner had just forked holds its lock for a moment more: the
+// next runner waits for that, and does not say that one is at work.
+func TestRunnerAfterOneThatWasKilled(t *testing.T) {
+	h := newHouse(t)
+	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	release, ok, err := state.TryLock(filepath.Join(h.dir, "runner.up"))
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	note := fmt.Sprintf(`{"running":true,"pid":%d,"identity":{"pid":%d,"start":1}}`, dead.Process.Pid, dead.Process.Pid)
+	if err := os.WriteFile(filepath.Join(h.dir, "runner.json"), []byte(note), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	h.until("it has found the lock held", func() bool { return h.clock.count() > 0 })
+	release()
+	h.clock.Advance(20 * time.Millisecond)
+	h.settle()
+	h.finish()
 }
 
 func TestSecondRunnerIsRefused(t *testing.T) {

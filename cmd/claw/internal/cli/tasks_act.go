@@ -98,7 +98,7 @@ func (a *app) tellCancel(r task.CancelResult) error {
 
 type tasksNotify struct {
 	Lookup string `arg:"" help:"Id of the task, its process or its run, or the first four or more characters." placeholder:"ID"`
-	Policy string `arg:"" help:"done_only: of its end; state_changes: of its beginning and progress too; silent: of nothing." placeholder:"done_only|state_changes|silent"`
+	Policy string `arg:"" help:"done_only: of its end; state_changes: of the progress it reports too; silent: of nothing." placeholder:"done_only|state_changes|silent"`
 	JSON   bool   `name:"json" help:"Print the task as one JSON object."`
 }
 
