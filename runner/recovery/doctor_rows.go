@@ -273,7 +273,7 @@ func (x *exam) taskAudit() error {
 			x.findings = append(x.findings, Finding{Code: "task_" + f.Code, Severity: SeverityWarn, Where: "tasks", What: fmt.Sprintf("and %d more", len(before.Findings)-i), Fix: "claw tasks audit shows all of them"})
 			break
 		}
-		still := slices.ContainsFunc(left, func(l task.Finding) bool { return l.Code == f.Code && l.Task.ID == f.Task.ID })
+		still := slices.ContainsFunc(left, func(l task.Finding) bool { return l.Code == f.Code && l.Task.ID == f.Task.ID && l.Token == f.Token })
 		out := Finding{Code: "task_" + f.Code, Severity: Severity(f.Severity), Where: f.Token, What: f.Detail, Fix: f.Hint, Fixed: !still}
 		if repairs(f) && still {
 			out.Fix = mends + ", or " + f.Hint
