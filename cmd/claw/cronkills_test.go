@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claw/state/automation"
+	"claw/state/statetest"
 )
 
 // beats are automations that fire every few seconds, each of which appends a
@@ -238,6 +239,7 @@ func TestCronKilled(t *testing.T) {
 	b.settle()
 	counts := b.audit()
 	t.Log(killed, counts)
+	statetest.Tally(t, "kills", killed["runners"]+killed["supervisors"])
 	if killed["supervisors"] == 0 && n >= 20 || counts["lines"] < int(n)/4 || counts["slots"] < int(n) {
 		t.Errorf("hardly anything happened: %v, %v", killed, counts)
 	}

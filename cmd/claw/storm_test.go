@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"claw/state/statetest"
 )
 
 // stormLines is how many lines the command of the storm prints.
@@ -36,7 +38,7 @@ func TestStorm(t *testing.T) {
 	rounds := make(chan int)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	tally := map[string]int{}
+	tally, killed := map[string]int{}, 0
 	for range 4 {
 		wg.Go(func() {
 			for i := range rounds {
@@ -44,6 +46,9 @@ func TestStorm(t *testing.T) {
 				s.run()
 				mu.Lock()
 				tally[s.victim+" → "+s.verdict]++
+				if s.hit != 0 {
+					killed++
+				}
 				mu.Unlock()
 			}
 		})
@@ -57,6 +62,7 @@ func TestStorm(t *testing.T) {
 	close(rounds)
 	wg.Wait()
 	t.Log(tally)
+	statetest.Tally(t, "kills", killed)
 	if running := w.list("--state", "running"); len(running) > 0 {
 		t.Errorf("shown as running in the end: %+v", running)
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"claw/state/statetest"
 )
 
 // gustRounds is how many rounds one state directory goes through.
@@ -55,6 +57,7 @@ func TestWakeStorm(t *testing.T) {
 	close(gusts)
 	wg.Wait()
 	t.Log(tally)
+	statetest.Tally(t, "kills", tally["killed"])
 	if n >= 30 && (tally["consumed"] == 0 || tally["killed"] == 0) {
 		t.Errorf("a storm in which nothing happens: %v", tally)
 	}
