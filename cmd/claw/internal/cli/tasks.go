@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claw/cmd/claw/internal/output"
+	"claw/runner/resume"
 	"claw/runner/tasks"
 	"claw/state/process"
 	"claw/state/task"
@@ -183,6 +184,7 @@ func (a *app) keeper() (*tasks.Keeper, error) {
 	}
 	return &tasks.Keeper{
 		Store: store, Clock: a.clock, Keep: retainOf(cfg).Keep, OnLoss: cfg.Tools.Exec.OnSupervisorLoss, Wake: cfg.Wake.OnExit, Environ: a.environ,
+		Wedged: resume.Wedged,
 	}, nil
 }
 
