@@ -186,6 +186,10 @@ func ParseSchedule(text, tz string, now time.Time, zone Zones) (Schedule, error)
 			return Schedule{}, refuse("time zone", tz, "means nothing with every", "leave --tz out: an interval is the same everywhere")
 		}
 		return ParseEvery(words[1])
+	case len(words) == 2 && strings.EqualFold(words[0], "@every"):
+		return Schedule{}, refuse("schedule", text, "is no nickname of a cron expression", `write "every `+words[1]+`"`)
+	case len(words) == 1 && strings.EqualFold(words[0], "@reboot"):
+		return Schedule{Kind: KindBoot, TZ: tz}, nil
 	case len(words) >= 5 || len(words) == 1 && strings.HasPrefix(words[0], "@"):
 		s := Schedule{Kind: KindCron, Expr: strings.Join(words, " "), TZ: tz}
 		_, err := Automation{Schedule: s}.Slots(zone)
@@ -200,7 +204,24 @@ func ParseSchedule(text, tz string, now time.Time, zone Zones) (Schedule, error)
 		loc = l
 	}
 	at, err := ParseAt(text, now, loc)
-	return Schedule{Kind: KindAt, At: at}, err
+	if err != nil {
+		err = meantElse(words, err)
+	}
+	return Schedule{Kind: KindAt, At: at, TZ: tz}, err
+}
+
+// meantElse is a better error for what was rather meant to be an expression.
+func meantElse(words []string, err error) error {
+	const field = "0123456789*/,-?#ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if len(words) == 0 || len(words) < 3 && words[0][0] != '*' {
+		return err
+	}
+	for i, w := range words {
+		if strings.Trim(w, field) != "" || i < 2 && !strings.ContainsRune("0123456789*", rune(w[0])) {
+			return err
+		}
+	}
+	return refuse("cron expression", strings.Join(words, " "), "has "+plural(len(words), "field")+" of the five", "write minute, hour, day of month, month and day of week")
 }
 
 // ParseEvery reads an interval: 30m, 1.5h, 1h30m. The error is an *Error.

@@ -105,7 +105,14 @@ func TestParseSchedule(t *testing.T) {
 		{"20m", "", automation.Schedule{Kind: automation.KindAt, At: at(t, "2026-11-30T12:20:00Z")}, ""},
 		{"2026-12-01 09:00", "Europe/Berlin", automation.Schedule{Kind: automation.KindAt, At: at(t, "2026-12-01T08:00:00Z")}, ""},
 		{"2026-12-01 09:00", "Mars/Olympus", automation.Schedule{}, "is not known here"},
-		{"* * *", "", automation.Schedule{}, "neither a time nor a duration"},
+		{"* * *", "", automation.Schedule{}, "has 3 fields of the five"},
+		{"* * * *", "", automation.Schedule{}, "has 4 fields of the five"},
+		{"0 9 * mon", "", automation.Schedule{}, "has 4 fields of the five"},
+		{"*", "", automation.Schedule{}, "has 1 field of the five"},
+		{"tomorrow at nine", "", automation.Schedule{}, "neither a time nor a duration"},
+		{"2026-12-01 25:00 CET", "", automation.Schedule{}, "neither a time nor a duration"},
+		{"@every 5m", "", automation.Schedule{}, "is no nickname of a cron expression"},
+		{"@reboot", "", automation.Schedule{Kind: automation.KindBoot}, ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			if tt.text == " @daily " {
@@ -118,7 +125,7 @@ func TestParseSchedule(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || !automation.SameSchedule(got, tt.want) || got.Kind != tt.want.Kind {
+			if err != nil || !automation.SameSchedule(got, tt.want) || got.Kind != tt.want.Kind || got.TZ != tt.tz {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

@@ -129,10 +129,10 @@ func sameTrigger(a, b *Trigger) bool {
 }
 
 // SameSchedule tells schedules that mean the same: how an expression is
-// written, an anchor that is left out, and what of a stream is told, make no
-// difference.
+// written, the zone in which a time was, an anchor that is left out, and what of
+// a stream is told, make no difference.
 func SameSchedule(a, b Schedule) bool {
-	if a.Kind != b.Kind || a.TZ != b.TZ || a.Stagger() != b.Stagger() || !a.At.Equal(b.At) || a.EveryMs != b.EveryMs {
+	if a.Kind != b.Kind || a.TZ != b.TZ && a.Kind != KindAt || a.Stagger() != b.Stagger() || !a.At.Equal(b.At) || a.EveryMs != b.EveryMs {
 		return false
 	}
 	if a.AnchorMs != b.AnchorMs && a.AnchorMs != 0 && b.AnchorMs != 0 {

@@ -114,6 +114,7 @@ func TestSameSchedule(t *testing.T) {
 		{"another directory to watch", watch(), func(s *automation.Schedule) { s.Dir = "/x" }, false},
 		{"what is below it", watch(), func(s *automation.Schedule) { s.Recursive = true }, false},
 		{"other names", watch(), func(s *automation.Schedule) { s.Glob = "*.csv" }, false},
+		{"the zone a time was written in", automation.Automation{Schedule: automation.Schedule{Kind: automation.KindAt, At: at(t, "2026-12-01T08:00:00Z")}}, func(s *automation.Schedule) { s.TZ = "Europe/Berlin" }, true},
 		{"another kind", atBoot(), func(s *automation.Schedule) { s.Kind = automation.KindWatch }, false},
 	} {
 		s := tt.a.Schedule

@@ -27,6 +27,9 @@ func (a Automation) Slots(zone Zones) (Slots, error) {
 	switch sch := a.Schedule; sch.Kind {
 	case KindAt:
 		s.at = sch.At
+		if sch.TZ != "" {
+			s.loc, _ = zone(sch.TZ) // it is for people only
+		}
 	case KindEvery:
 		if sch.EveryMs <= 0 || sch.EveryMs > maxEveryMs {
 			return Slots{}, refuse("every", itoa64(sch.EveryMs), "is not between 1 ms and 10 years", "write a duration such as 30m")
@@ -149,10 +152,13 @@ func Offset(id string, window time.Duration) time.Duration {
 
 // Words says a schedule for people: "every weekday at 09:00 Europe/Berlin",
 // "every 6h", "at 2026-12-01 09:00 UTC". zone is the one times are said in; an
-// expression keeps its own.
+// expression keeps its own, and so does a time that was written in one.
 func (s Slots) Words(zone *time.Location) string {
 	switch s.kind {
 	case KindAt:
+		if s.loc != nil {
+			zone = s.loc
+		}
 		return "at " + s.at.In(zone).Format("2006-01-02 15:04:05 MST")
 	case KindEvery:
 		return "every " + duration(s.every)

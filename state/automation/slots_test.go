@@ -158,6 +158,7 @@ func TestWords(t *testing.T) {
 		{automation.Schedule{Kind: automation.KindEvery, EveryMs: 90 * 1000}, "every 1m30s"},
 		{automation.Schedule{Kind: automation.KindEvery, EveryMs: 90 * 60 * 1000}, "every 1h30m"},
 		{automation.Schedule{Kind: automation.KindAt, At: at(t, "2026-12-01T09:00:00+01:00")}, "at 2026-12-01 08:00:00 UTC"},
+		{automation.Schedule{Kind: automation.KindAt, At: at(t, "2026-12-01T08:00:00Z"), TZ: "Europe/Berlin"}, "at 2026-12-01 09:00:00 CET"},
 		{automation.Schedule{Kind: automation.KindOnExit, Command: "make"}, ""},
 	} {
 		if got := slots(t, automation.Automation{ID: "job-1", Schedule: tt.s}).Words(time.UTC); got != tt.want {

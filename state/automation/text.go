@@ -77,3 +77,11 @@ func plural(n int, word string) string {
 	}
 	return itoa(n) + " " + word + "s"
 }
+
+// typed is a kind as a person writes it.
+func (k Kind) typed() string {
+	if k == KindBoot {
+		return "@reboot"
+	}
+	return string(k)
+}

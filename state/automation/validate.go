@@ -3,6 +3,8 @@ package automation
 import (
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The bounds of spec/heartbeat-automations.md 2.2 and 2.3.
@@ -11,6 +13,9 @@ const (
 	futureAllowed  = 10 * 366 * 24 * time.Hour
 	minTriggerStep = 30 * time.Second
 )
+
+// maxName is how many characters a name may have.
+const maxName = 200
 
 // Validate checks what a person wrote. The error is an *Error.
 func Validate(a Automation, now time.Time, zone Zones) error {
@@ -28,6 +33,12 @@ func Validate(a Automation, now time.Time, zone Zones) error {
 func checkName(a Automation, _ time.Time, _ Zones) *Error {
 	if strings.TrimSpace(a.Name) == "" {
 		return refuse("name", "", "is blank", "give a short one: --name backup")
+	}
+	if n := utf8.RuneCountInString(a.Name); n > maxName {
+		return refuse("name", a.Name, "has "+itoa(n)+" characters, of "+itoa(maxName)+" at most", "give a short one, and the rest as --description")
+	}
+	if !utf8.ValidString(a.Name) || strings.ContainsFunc(a.Name, unicode.IsControl) || strings.ContainsFunc(a.DisplayName, unicode.IsControl) {
+		return refuse("name", a.Name, "has a line end or another control character in it", "write it without")
 	}
 	if strings.ContainsAny(a.ID, "/\\\x00@#") {
 		return refuse("id", a.ID, "has one of / \\ @ # or NUL in it", "use letters, digits and dashes")
@@ -51,7 +62,7 @@ func checkSchedule(a Automation, now time.Time, zone Zones) *Error {
 		return refuse("schedule", string(s.Kind), "is of no known kind", "write one of --at, --every, --cron, --on-exit, --stream-command and --watch, or @reboot")
 	}
 	if s.TZ != "" {
-		return refuse("time zone", s.TZ, "means nothing with "+string(s.Kind), "leave --tz out")
+		return refuse("time zone", s.TZ, "means nothing with "+s.Kind.typed(), "leave --tz out")
 	}
 	return nil
 }
@@ -75,7 +86,7 @@ func checkRecurring(a Automation, now time.Time, zone Zones) *Error {
 		return refuse("time zone", s.TZ, "means nothing with every", "leave --tz out: an interval is the same everywhere")
 	}
 	if s.StaggerMs != nil && (s.Kind != KindCron || *s.StaggerMs < 0) {
-		return refuse("stagger", itoa64(*s.StaggerMs), "is for cron expressions, and not negative", "leave --stagger and --exact out")
+		return refuse("stagger", duration(time.Duration(*s.StaggerMs)*time.Millisecond), "is for cron expressions, and not negative", "leave --stagger and --exact out")
 	}
 	slots, err := a.Slots(zone)
 	if err != nil {
@@ -91,7 +102,7 @@ func checkPayload(a Automation, _ time.Time, _ Zones) *Error {
 	switch p := a.Payload; p.Kind {
 	case PayloadEvent:
 		if strings.TrimSpace(p.Text) == "" {
-			return refuse("event", "", "has no text", "write --system-event TEXT")
+			return refuse("event", "", "has no text", "write --reminder TEXT or --event TEXT")
 		}
 	case PayloadTurn:
 		if strings.TrimSpace(p.Message) == "" {
@@ -102,7 +113,7 @@ func checkPayload(a Automation, _ time.Time, _ Zones) *Error {
 			return refuse("command", "", "is empty", "write --command TEXT, or a program and its arguments after --")
 		}
 	default:
-		return refuse("payload", string(p.Kind), "is of no known kind", "write one of --system-event, --message and --command")
+		return refuse("payload", string(p.Kind), "is of no known kind", "write one of --command, --message, --reminder and --event")
 	}
 	return nil
 }
@@ -128,7 +139,7 @@ func checkTarget(a Automation, _ time.Time, _ Zones) *Error {
 	case !named && a.SessionTarget != "main" && a.SessionTarget != "isolated" && a.SessionTarget != "current":
 		return refuse("session", a.SessionTarget, "is none of main, isolated, current and session:ID", "")
 	case a.SessionTarget == "main" && a.Payload.Kind != PayloadEvent:
-		return refuse("session", "main", "takes events only", "use --system-event, or --session isolated")
+		return refuse("session", "main", "takes events only", "use --reminder or --event, or --session isolated")
 	case a.SessionTarget != "main" && a.Payload.Kind == PayloadEvent:
 		return refuse("session", a.SessionTarget, "takes no events", "use --message, or --session main")
 	}

@@ -41,6 +41,11 @@ func TestValidate(t *testing.T) {
 	}{
 		{"a good one", good(), ""},
 		{"blank name", set(func(a *automation.Automation) { a.Name = " " }), "name is blank"},
+		{"a name of 200 characters", set(func(a *automation.Automation) { a.Name = strings.Repeat("ü", 200) }), ""},
+		{"a longer one", set(func(a *automation.Automation) { a.Name = strings.Repeat("ü", 201) }), "201 characters"},
+		{"a name with a line end", set(func(a *automation.Automation) { a.Name = "a\nb" }), "control character"},
+		{"a name that paints", set(func(a *automation.Automation) { a.Name = "a\x1b[31mb" }), "control character"},
+		{"a name that is no text", set(func(a *automation.Automation) { a.Name = "a\xff" }), "control character"},
 		{"an id that is a path", set(func(a *automation.Automation) { a.ID = "a/b" }), "id"},
 		{"at in 60 s past", schedule(automation.Schedule{Kind: automation.KindAt, At: now.Add(-time.Minute)}), ""},
 		{"at further past", schedule(automation.Schedule{Kind: automation.KindAt, At: now.Add(-61 * time.Second)}), "is in the past"},
@@ -50,6 +55,7 @@ func TestValidate(t *testing.T) {
 		{"every 0", schedule(automation.Schedule{Kind: automation.KindEvery}), "not between 1 ms"},
 		{"every in a zone", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: 1000, TZ: "UTC"}), "means nothing with every"},
 		{"on-exit in a zone", schedule(automation.Schedule{Kind: automation.KindOnExit, Command: "x", TZ: "UTC"}), "means nothing with on-exit"},
+		{"a time in a zone", schedule(automation.Schedule{Kind: automation.KindAt, At: now, TZ: "Europe/Berlin"}), ""},
 		{"on-exit of nothing", schedule(automation.Schedule{Kind: automation.KindOnExit}), "names no command"},
 		{"stagger of every", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: 1000, StaggerMs: &negative}), "stagger"},
 		{"negative stagger", schedule(automation.Schedule{Kind: automation.KindCron, Expr: "* * * * *", StaggerMs: &negative}), "stagger"},
@@ -116,7 +122,7 @@ func TestValidate(t *testing.T) {
 		}), ""},
 		{"a trigger of nothing", set(func(a *automation.Automation) { a.Trigger = &automation.Trigger{Script: " "} }), "has no script"},
 		{"@reboot", schedule(automation.Schedule{Kind: automation.KindBoot}), ""},
-		{"@reboot in a zone", schedule(automation.Schedule{Kind: automation.KindBoot, TZ: "UTC"}), "means nothing with boot"},
+		{"@reboot in a zone", schedule(automation.Schedule{Kind: automation.KindBoot, TZ: "UTC"}), "means nothing with @reboot"},
 		{"delete after run of @reboot", set(func(a *automation.Automation) {
 			a.DeleteAfterRun, a.Schedule = true, automation.Schedule{Kind: automation.KindBoot}
 		}), "run once"},

@@ -11,7 +11,7 @@ func checkStream(a Automation, _ time.Time, _ Zones) *Error {
 	s := a.Schedule
 	if s.Kind != KindStream {
 		if len(s.Argv) > 0 || s.Mode != "" || s.Match != "" || s.BatchMs != 0 || s.MaxBatchBytes != 0 {
-			return refuse("stream", "", "is how a command is listened to, and this is "+string(s.Kind), "leave what begins with --stream out")
+			return refuse("stream", "", "is how a command is listened to, and this is "+s.Kind.typed(), "leave what begins with --stream out")
 		}
 		return nil
 	}
@@ -39,7 +39,7 @@ func checkWatch(a Automation, _ time.Time, _ Zones) *Error {
 	if s.Kind != KindWatch {
 		switch {
 		case s.Dir != "":
-			return refuse("watch", s.Dir, "is a trigger of its own, and this is "+string(s.Kind), "leave --watch out")
+			return refuse("watch", s.Dir, "is a trigger of its own, and this is "+s.Kind.typed(), "leave --watch out")
 		case s.Recursive || s.Glob != "":
 			return refuse("watch", s.Glob, "is not what this is: --recursive and --glob belong to --watch", "leave them out")
 		}
