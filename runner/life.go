@@ -80,7 +80,7 @@ func firstError(a, b error) error {
 
 func newNote(now time.Time) note {
 	self := proc.Self()
-	return note{State: State{Running: true, PID: self.PID, Since: now, Mode: modeWaiting}, Identity: self}
+	return note{State: State{Running: true, PID: self.PID, Since: now}, Identity: self}
 }
 
 // takeOver takes runner.lock. A tick that holds it is told that a runner waits:
@@ -92,6 +92,9 @@ func (l *life) takeOver(ctx context.Context) (release func(), err error) {
 			return release, err
 		}
 		if !said {
+			mode := l.note.Mode
+			defer func() { l.note.Mode = mode }()
+			l.note.Mode = modeWaiting
 			l.write()
 			l.Log("waiting for a tick that is at work")
 			l.Ready.tell("READY=1\nSTATUS=waiting for a tick that is at work")

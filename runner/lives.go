@@ -218,11 +218,18 @@ func Assess(store *state.Store, now time.Time) (boot.Breaker, error) {
 
 // beginBoot writes the row of this life, before anything else is done. Where
 // the rows cannot be read it goes on without one, and says so; where nothing can
-// be written that is the error.
+// be written that is the error. The note comes first: whoever sees the lock
+// wants to know who holds it, and the disk need not be waited for.
 func (l *life) beginBoot(ctx context.Context) error {
 	s := l.shift
 	now := l.Clock.Now()
 	id := ulid.New(now)
+	seen, _ := Assess(s.r.Store, now)
+	l.note.BootID, l.note.Mode = id, string(boot.Normal)
+	if l.Safe || seen.Mode == boot.Safe && !s.r.NoSafeMode {
+		l.note.Mode, l.note.Why, l.note.Until = string(boot.Safe), s.safeWords(), seen.Until
+	}
+	l.write()
 	var v lives
 	err := s.r.Store.Update(ctx, func(tx *state.Tx) (err error) {
 		if v, err = readLives(tx, l.Dir, "none", now); err != nil {
@@ -242,6 +249,7 @@ func (l *life) beginBoot(ctx context.Context) error {
 	case unwritable(err) || ctx.Err() != nil:
 		return err
 	default:
+		l.note.BootID = ""
 		l.Log("error: the boots of runners cannot be read, so that nothing is held back: " + err.Error())
 	}
 	return nil

@@ -152,14 +152,12 @@ func (l *life) begin(ctx context.Context) (unlock func(), err error) {
 		down()
 		return nil, err
 	}
-	l.note.BootID = l.shift.self
 	release, err := l.takeOver(ctx)
 	if release == nil {
 		err = l.neverBegan(ctx, err)
 		down()
 		return nil, err
 	}
-	l.note.Mode = string(boot.Normal)
 	l.source = l.Watch(l.Dir, l.Clock)
 	l.tellWatch()
 	l.readyBoot(ctx)
