@@ -54,6 +54,10 @@ func TestScript(t *testing.T) {
 // setup gives every script a home, XDG directories and a state directory of
 // its own, and an end: see sweep.
 func setup(env *testscript.Env) error {
+	recipes, err := filepath.Abs(contrib)
+	if err != nil {
+		return err
+	}
 	for _, dir := range []string{"home", "run"} {
 		if err := os.Mkdir(filepath.Join(env.WorkDir, dir), 0o700); err != nil {
 			return err
@@ -62,6 +66,7 @@ func setup(env *testscript.Env) error {
 	env.Vars = append(env.Vars,
 		"PATH="+filepath.Dir(underTest)+string(os.PathListSeparator)+env.Getenv("PATH"),
 		"CLAW="+underTest,
+		"CONTRIB="+recipes,
 		"HOME="+filepath.Join(env.WorkDir, "home"),
 		"XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "home", ".config"),
 		"XDG_STATE_HOME="+filepath.Join(env.WorkDir, "home", ".local", "state"),
