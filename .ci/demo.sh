@@ -182,4 +182,65 @@ show inbox
 [ "$(messages)" = 2 ] || fail "there are $(messages) messages"
 show sessions list
 code 0 doctor
+
+# kill_turn: kill -9 of the agent in mid-turn, and of its supervisor
+kill_turn() {
+	until_true test -s agent.pid
+	local agent supervisor
+	agent=$(cat agent.pid)
+	supervisor=$(ps -o ppid= -p "$agent")
+	kill -9 "$supervisor" "$agent"
+	rm agent.pid
+}
+
+step 'kill -9 the runner, and an agent in mid-turn: the turn is continued once.'
+cat > "$CLAW_CONFIG" <<EOF
+[agents.main]
+command = ["sh", "-c", "cat > told; echo begun >> acts; echo \$\$ > agent.pid; exec sleep 300"]
+recover = ["sh", "-c", "cat > told; echo continued >> acts; echo The report is ready."]
+workdir = "$work"
+EOF
+rm -f told
+"$claw" runner run 2>/dev/null &
+runner=$!
+until_says 'at work' "$claw" runner status
+code 0 event send --mode now 'please write the report'
+until_true test -s agent.pid
+disown "$runner"
+kill -9 "$runner"
+kill_turn
+show recover scan
+code 0 heartbeat tick
+code 0 heartbeat tick
+printf '$ cat acts\n'
+cat acts
+[ "$(tr '\n' ' ' < acts)" = 'begun continued ' ] || fail 'it was not continued once'
+until_says 'The report is ready' "$claw" inbox --peek
+show inbox
+[ "$(messages)" = 3 ] || fail "there are $(messages) messages"
+show recover scan
+
+step 'Three attempts that die as well: the session is given up, and says how to begin anew.'
+sed -i.old 's/^recover = .*/recover = ["sh", "-c", "cat > told; echo tried >> acts; kill -9 $$"]/' "$CLAW_CONFIG"
+"$claw" agent send 'once more' >/dev/null 2>&1 &
+sender=$!
+until_true test -s agent.pid
+disown "$sender" # its death is no news
+kill -9 "$sender"
+kill_turn
+until_says 'cut off' "$claw" recover scan
+show recover retry main || true # the attempt dies as well
+# The others come by themselves 5 and 10 seconds later; the demo does not wait.
+given_up() {
+	"$claw" recover retry main >/dev/null 2>&1 || true
+	"$claw" recover list --json | grep -q '"state":"tombstoned"'
+}
+until_true given_up
+[ "$(grep -c tried acts)" = 3 ] || fail "$(grep -c tried acts) attempts were made, not 3"
+show recover scan
+sed -i.old 's/^command = .*/command = ["sh", "-c", "cat > told; echo Here I am."]/' "$CLAW_CONFIG"
+code 4 agent send 'are you there?'
+code 0 sessions new main
+code 0 agent send 'are you there?'
+code 0 doctor
 printf '\n%sdemo: everything was as it should be%s\n' "$bold" "$plain"
