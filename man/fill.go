@@ -14,6 +14,9 @@ type Tables struct {
 	// ExitOf is the same for one command, by its words without the program's.
 	ExitOf func(path string) [][2]string
 	Keys   []Key // of claw.toml, in order
+	// Decisions is what becomes of a turn that was cut off: what is known of it,
+	// and what is done.
+	Decisions [][2]string
 }
 
 // Key is one key of claw.toml.
@@ -84,6 +87,8 @@ func generate(part string, app *kong.Application, t Tables) (string, error) {
 	switch kind {
 	case "keys":
 		return keys(t.Keys, about), nil
+	case "decisions":
+		return plainPairs(t.Decisions), nil
 	}
 	n := lookup(app.Node, strings.Fields(about))
 	if n == nil {

@@ -87,6 +87,15 @@ func pairs(rows [][2]string) string {
 	return b.String()
 }
 
+// plainPairs is pairs whose first part is a sentence.
+func plainPairs(rows [][2]string) string {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(tagged(code(r[0]), r[1]))
+	}
+	return b.String()
+}
+
 // example is lines to type, as they are.
 func example(lines []string) string {
 	if len(lines) == 0 {

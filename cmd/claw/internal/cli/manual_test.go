@@ -30,7 +30,7 @@ func pages(t *testing.T) []string {
 }
 
 func tables() man.Tables {
-	t := man.Tables{Exit: cli.ExitCodes(), ExitOf: cli.ExitsOf}
+	t := man.Tables{Exit: cli.ExitCodes(), ExitOf: cli.ExitsOf, Decisions: decisions()}
 	for _, k := range config.Keys() {
 		t.Keys = append(t.Keys, man.Key{Name: k.Key, Type: k.Type, Default: k.Default, Range: k.Range, Help: k.Help})
 	}
