@@ -142,6 +142,11 @@ func (x *run) admit(ctx context.Context) error {
 				return err
 			}
 		}
+		if t.Unasked() {
+			if t.Tools, err = inherited(tx, s, t); err != nil {
+				return err
+			}
+		}
 		x.turn = t
 		if err := state.Turns.Add(tx, t.ID, t); err != nil {
 			return err
@@ -172,6 +177,9 @@ func (x *run) newTurn(id string, now time.Time) session.Turn {
 func begun(s session.Session, t session.Turn) session.Session {
 	s.Status, s.TurnID, s.StartedAt, s.EndedAt = session.Running, t.ID, t.CreatedAt, time.Time{}
 	s.Turns++
+	if k, err := session.Parse(s.Key); err == nil && k.Kind == session.KeyCron && t.RunID != "" {
+		s.Tools = session.LimitTo(t.Tools)
+	}
 	if t.Kind == session.KindUser {
 		s.UpdatedAt = t.CreatedAt
 		if !t.Route.IsZero() {

@@ -25,6 +25,21 @@ func tools(t session.Turn) string {
 	return strings.Join(t.Tools, ",")
 }
 
+// inherited are the tools of a turn that nobody has asked for: no more than what
+// it follows from might use. Otherwise an agent that may only read would have
+// itself woken with all tools by the end of a command.
+func inherited(tx *state.Tx, s session.Session, t session.Turn) ([]string, error) {
+	list := session.Narrow(t.Tools, s.Tools.List())
+	for _, id := range t.EventIDs {
+		ev, _, err := state.Events.Find(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		list = session.Narrow(list, ev.Rec.Tools)
+	}
+	return list, nil
+}
+
 // ToolsOf is what a turn may use, as far as an automation that is made from
 // within it is concerned: ["*"] everything, empty nothing. A turn that was
 // recovered may do so little that it may pass nothing on, and neither may one

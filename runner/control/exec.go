@@ -90,6 +90,7 @@ func (e Exec) Request() (supervisor.Request, error) {
 		Row: e.row(argv, dir), Path: path, Env: env,
 		Stdin: e.Stdin, Caller: e.Caller, Merged: e.Merged, OnLoss: e.OnLoss, Retain: e.Retain,
 		Wake: e.Wake, Undo: e.undo(env),
+		InTurn: proc.Getenv(e.Environ, "CLAW_TURN_ID") != "" || proc.Getenv(e.Environ, "CLAW_SESSION") != "",
 	}
 	return req, nil
 }

@@ -36,6 +36,7 @@ type Request struct {
 	Stdin  StdinMode
 	Caller *os.File // the descriptor of StdinCaller
 	Merged bool     // stdout and stderr are one pipe: all counts as stdout, in the order it was written
+	InTurn bool     // it is started from within an agent's turn, and its end may lead to no more than that turn may do
 	OnLoss string   // "leave" (default) or "kill": what settling does to a command whose supervisor died
 	Retain retention.Policy
 	// Wake says who acts on the end, see package poke; empty is off. Undo are

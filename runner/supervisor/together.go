@@ -112,6 +112,11 @@ func (l *Launching) claim(tx *state.Tx) error {
 		return err
 	}
 	l.row.Slug, l.row.CreatedAt, l.row.TaskID = slug, tx.Now(), l.Request.Row.TaskID
+	if l.Request.InTurn {
+		if l.row.Tools, err = state.ToolsIn(tx, l.row.Session); err != nil {
+			return err
+		}
+	}
 	if l.row.Background {
 		if err := settle.AddTask(tx, &l.row); err != nil {
 			return err

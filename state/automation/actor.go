@@ -109,7 +109,7 @@ func (x Actor) itself(a Automation) *Error {
 	}
 	if rest, ok := cutFold(a.SessionKey, "agent:"); ok {
 		if name, _, _ := strings.Cut(rest, ":"); name != x.Agent {
-			return refuse("session", a.SessionKey, "is one of another agent", "leave --session-key out")
+			return refuse("session", a.SessionKey, "is one of another agent", "leave --session out")
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func (x Actor) capTools(old *Automation, a Automation) (Automation, *Error) {
 		allowed = both(stored, allowed)
 	}
 	if a.Payload.ToolsAllow == nil {
-		if a.Payload.Kind == PayloadTurn || stored != nil {
+		if a.Payload.Kind == PayloadTurn || stored != nil || !slices.Contains(allowed, everyTool) {
 			a.Payload.ToolsAllow = allowed
 		}
 		return a, nil

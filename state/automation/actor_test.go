@@ -69,7 +69,7 @@ func TestAuthoriseNew(t *testing.T) {
 		{"an agent without tools gives none", bare, turnOf("", nil), "", []string{}},
 		{"an agent without tools may not give any", bare, turnOf("", []string{"read"}), `tool "read"`, nil},
 		{"an agent's command", every, command, "command is for operators", nil},
-		{"an agent's event", agent, event, "", nil},
+		{"an agent's event: the turn that is told it may do no more", agent, event, "", []string{"read", "web"}},
 		{"an agent's on-exit", every, of(automation.Schedule{Kind: automation.KindOnExit, Command: "make"}), "on-exit is for operators", nil},
 		{"an agent's stream", every, of(automation.Schedule{Kind: automation.KindStream, Argv: []string{"tail"}}), "stream is for operators", nil},
 		{"an agent's watch", agent, of(automation.Schedule{Kind: automation.KindWatch, Dir: "/in"}), "", []string{"read", "web"}},

@@ -79,6 +79,7 @@ func Completion(id string, p process.Process, now time.Time) Event {
 		Details:    Details(p.Tail),
 		ProcessID:  p.ID,
 		TaskID:     p.TaskID,
+		Tools:      p.Tools,
 		CreatedAt:  now,
 		Command:    p.Command,
 		Name:       p.Label,

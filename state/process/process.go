@@ -119,11 +119,14 @@ type Process struct {
 	Polled  bool   `json:"polled,omitempty"`  // a poll has shown the end
 	// Origin is who is told about the end directly, without an agent
 	// (exec --notify); empty: the session is told.
-	Origin  delivery.Route `json:"requesterOrigin,omitzero"`
-	TurnID  string         `json:"turnId,omitempty"`  // it is an agent's argv: unlisted, without a task, its end is the turn's
-	RunID   string         `json:"runId,omitempty"`   // it is the command of an automation: the run it is carried out for
-	Removed bool           `json:"removed,omitempty"` // taken out of sight by remove; no event
-	Cleared bool           `json:"cleared,omitempty"` // taken out of sight by clear
+	Origin delivery.Route `json:"requesterOrigin,omitzero"`
+	TurnID string         `json:"turnId,omitempty"` // it is an agent's argv: unlisted, without a task, its end is the turn's
+	RunID  string         `json:"runId,omitempty"`  // it is the command of an automation: the run it is carried out for
+	// Tools are what a turn may use that follows from its end: those of the turn
+	// it was started in. Nil: nothing is said.
+	Tools   []string `json:"tools,omitzero"`
+	Removed bool     `json:"removed,omitempty"` // taken out of sight by remove; no event
+	Cleared bool     `json:"cleared,omitempty"` // taken out of sight by clear
 }
 
 // Live tells a row whose command may still run as far as the ledger knows.

@@ -35,6 +35,10 @@ type Session struct {
 	EndedAt   time.Time      `json:"endedAt,omitzero"`
 	UpdatedAt time.Time      `json:"updatedAt"` // not moved by a quiet wake
 
+	// Tools are what turns may use that nobody asks for, in the session of an
+	// automation: what its last run might, see Limit. Empty: nothing is said.
+	Tools Limit `json:"tools,omitempty"`
+
 	Recovery Cycle   `json:"recovery,omitzero"`         // what becomes of a turn that was cut off
 	Resumes  Resumes `json:"subagentRecovery,omitzero"` // the same of a sub-agent
 }

@@ -37,6 +37,13 @@ func (c *eventSend) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	who, err := a.actor(store)
+	if err != nil {
+		return err
+	}
+	if ev.Tools = who.Tools; who.Agent == "" {
+		ev.Tools = nil
+	}
 	sent, why, err := heartbeat.Send(a.ctx, store, ev)
 	if err != nil {
 		return refusal("event send", err)
