@@ -141,7 +141,7 @@ type flowResume struct {
 // Help shows examples.
 func (flowResume) Help() string {
 	return "What it waited for, and what blocked it, is taken away. Prints the new revision.\n\n" +
-		examples("claw flow resume 01JE8 --expect-revision 3 --status running", "REV=$(claw flow resume $F --expect-revision $REV --step build)")
+		examples("claw flow resume 01JE8 --expect-revision 3 --status running", "claw flow resume 01JE8 --expect-revision 3 --step build")
 }
 
 // Run goes on with it.
@@ -159,7 +159,7 @@ type flowFinish struct{ changing }
 // Help shows examples.
 func (flowFinish) Help() string {
 	return "What has ended stays so. Prints the new revision.\n\n" +
-		examples("claw flow finish 01JE8 --expect-revision 4", `claw flow finish $F --expect-revision $REV --state-json '{"tag":"v1.4"}'`)
+		examples("claw flow finish 01JE8 --expect-revision 4", `claw flow finish 01JE8 --expect-revision 4 --state-json '{"tag":"v1"}'`)
 }
 
 // Run ends it.
@@ -179,7 +179,7 @@ type flowFail struct {
 // Help shows examples.
 func (flowFail) Help() string {
 	return "What has ended stays so. Prints the new revision.\n\n" +
-		examples("claw flow fail 01JE8 --expect-revision 4 --blocked-summary 'tests'", "claw flow fail $F --expect-revision $REV --step deploy")
+		examples("claw flow fail 01JE8 --expect-revision 4 --blocked-summary 'tests'", "claw flow fail 01JE8 --expect-revision 4 --step deploy")
 }
 
 // Run ends it.

@@ -24,7 +24,7 @@ type flowRunTask struct {
 // Help shows examples.
 func (flowRunTask) Help() string {
 	return "The work must exist: it is started with claw exec -b, or written down with claw tasks create. It must belong to the same session, and must not have ended; a task that is part of the flow already may be named again. The flow's revision stays. Prints the task's id.\n\n" +
-		examples("claw flow run-task $F --task $(claw exec -b make test)", "claw flow run-task 01JE8 --run-id build-17 --runtime cli --json")
+		examples("claw flow run-task 01JE8 --task tide-orbit --label tests", "claw flow run-task 01JE8 --run-id build-17 --runtime cli --json")
 }
 
 // Run links a task.

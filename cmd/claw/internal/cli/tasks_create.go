@@ -29,7 +29,7 @@ type tasksCreate struct {
 // Help shows examples.
 func (tasksCreate) Help() string {
 	return "A row for work that claw did not start: the program that carries it out says how it goes (claw tasks progress) and how it ended (claw tasks finish). When that program has provably died the task is lost at once; when nothing is known of it, five minutes after the last that was heard. Prints the task's id.\n\n" +
-		examples("T=$(claw tasks create --execution-pid $$ 'import the mail')", "claw tasks create --run-id job-17 --label gpu train the model")
+		examples("claw tasks create --execution-pid 4711 import the mail", "claw tasks create --run-id job-17 --label gpu train the model")
 }
 
 // Run writes the row.
