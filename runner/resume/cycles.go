@@ -265,7 +265,7 @@ func (r *Recoverer) sight(tx *state.Tx, it Item) (session.Sighting, error) {
 		}
 	}
 	for _, t := range [...]session.Turn{it.source, it.newest} {
-		left, err := unsupervised(tx, t.ProcessID)
+		left, err := r.unsupervised(tx, t.ProcessID)
 		if err != nil {
 			return seen, err
 		}
@@ -275,16 +275,21 @@ func (r *Recoverer) sight(tx *state.Tx, it Item) (session.Sighting, error) {
 }
 
 // unsupervised tells that the agent of a turn runs although its supervisor has
-// died. What it has started besides does not count: that may be meant to stay.
-func unsupervised(tx *state.Tx, processID string) (bool, error) {
+// died, also before anybody has written that down. What it has started besides
+// does not count: that may be meant to stay.
+func (r *Recoverer) unsupervised(tx *state.Tx, processID string) (bool, error) {
 	if processID == "" {
 		return false, nil
 	}
-	p, ok, err := state.Processes.Find(tx, processID)
-	if err != nil || !ok || p.Rec.Phase != process.Lost {
+	row, ok, err := state.Processes.Find(tx, processID)
+	p := row.Rec
+	if err == nil && ok && p.Live() && r.Turns.OnLoss != "kill" { // else whoever settles it ends it
+		p = settle.View(r.Store, p, r.Clock.Now())
+	}
+	if err != nil || !ok || p.Phase != process.Lost {
 		return false, err
 	}
-	return slices.ContainsFunc(settle.Survivors(p.Rec), func(l process.Leftover) bool { return l.Identity == p.Rec.Root }), nil
+	return slices.ContainsFunc(settle.Survivors(p), func(l process.Leftover) bool { return l.Identity == p.Root }), nil
 }
 
 // Wedged is tasks.Keeper.Wedged: nothing goes on in a session that has been
