@@ -221,7 +221,7 @@ func (s *Scheduler) lookAt(p place, atWork func(string) bool, w *Work) (move, er
 			return s.tend(m, atWork, w)
 		}
 	case automation.KindWatch:
-		return s.scan(m, now), nil
+		return s.scan(m, now, w), nil
 	case automation.KindBoot:
 		if s.Enabled {
 			m.fired = automation.Booted(p.auto.Rec, m.fired.Source, s.bootID(), s.boot(now), now)

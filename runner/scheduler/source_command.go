@@ -156,16 +156,31 @@ func (s *Scheduler) tend(m move, atWork func(string) bool, w *Work) (move, error
 			return s.feed(m, w)
 		}
 		return m, nil
+	case p.Phase == process.Lost && len(settle.Survivors(p)) > 0:
+		return outlived(m, now, w), nil
 	case m.auto.Rec.Schedule.Kind == automation.KindStream:
-		if p.Phase == process.Lost && len(settle.Survivors(p)) > 0 { // two of them would say everything twice
-			w.Quit = append(w.Quit, m.fired.Source)
-			return m, nil
-		}
 		return s.lastWords(m, now)
 	}
 	m.fired = ended(m, endOf(p), now)
 	return m, nil
 }
+
+// outlived looks after a command that goes on without its supervisor. Two of one
+// source never run at once: a stream is ended, since nobody takes in what it
+// says; what is waited for goes on, and the source with it.
+func outlived(m move, now time.Time, w *Work) move {
+	if m.auto.Rec.Schedule.Kind == automation.KindStream {
+		w.Quit = append(w.Quit, m.fired.Source)
+		return m
+	}
+	m.fired.Source.Error = "its supervisor died, and the command goes on: nobody will know how it ends"
+	w.wakeAt(now.Add(outlivedEach))
+	return m
+}
+
+// outlivedEach is how often it is asked whether such a command has ended:
+// nobody tells of it.
+const outlivedEach = 15 * time.Second
 
 // unstarted decides about a claim that nobody has carried out, as far as the
 // ledgers know.

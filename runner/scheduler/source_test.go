@@ -65,7 +65,7 @@ func (w *world) audit() {
 	w.t.Helper()
 	live := map[string]int{}
 	for _, p := range w.processes() {
-		if id, command, _ := strings.Cut(p.RunID, "@"); command == p.ID && p.Live() {
+		if id, command, _ := strings.Cut(p.RunID, "@"); command == p.ID && (p.Live() || proc.Alive(p.Root)) {
 			live[id]++
 		}
 	}
@@ -311,11 +311,18 @@ func TestOnExitOfADeadSupervisor(t *testing.T) {
 	if err := syscall.Kill(p.Supervisor.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	w.rounds("its end is unknown", w.has(automation.Unknown, 1))
-	w.write("go")
+	w.rounds("its death is noticed", func() bool { return w.source().Error != "" })
+	if _, _, err := w.Enable(t.Context(), a.Name, true); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
 		w.round()
 	}
+	if w.command().ID != p.ID || !proc.Alive(p.Root) {
+		t.Error("the command that goes on is not that of the source any more")
+	}
+	w.write("go")
+	w.rounds("its end is unknown", w.has(automation.Unknown, 1))
 	if w.text("told") != "" || w.row(a.ID).Enabled {
 		t.Errorf("told %q; enabled %v", w.text("told"), w.row(a.ID).Enabled)
 	}

@@ -17,7 +17,7 @@ const polled = "looked at every two seconds: "
 // scan looks whether something has changed in the directory of a watch. While
 // one of its runs goes on nothing fires: what it changes, and what changes
 // meanwhile, is seen after its end.
-func (s *Scheduler) scan(m move, now time.Time) move {
+func (s *Scheduler) scan(m move, now time.Time, w *Work) move {
 	id, eyes := m.id(), s.eyes()
 	spec := source.SpecOf(m.auto.Rec.Schedule, s.Store.Dir())
 	seen, ok := eyes.Look(id, spec)
@@ -45,6 +45,10 @@ func (s *Scheduler) scan(m move, now time.Time) move {
 		changed = automation.Changes(base.Entries, seen.Entries)
 	}
 	m.fired = automation.Watched(m.auto.Rec, *src, seen.Digest, changed, m.last, m.runID(now), now)
+	if at, waits := m.fired.Source.Alone(m.last, now); waits {
+		w.wakeAt(at)
+		return m
+	}
 	m.fired.Source.SeenAt = seen.At
 	m.after = func() { eyes.Told(id, seen) }
 	return m

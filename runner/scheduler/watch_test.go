@@ -56,7 +56,7 @@ func TestWatchFires(t *testing.T) {
 	w.pass()
 	w.settle()
 	w.tells("by hand succeeded, by hand succeeded")
-	if got := w.text("told"); got != "b\nb/cb\nb/c" {
+	if got := w.text("told"); got != "b\nb/cdeleted: b\ndeleted: b/c" {
 		t.Errorf("it was told %q", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestWatchThatWasOff(t *testing.T) {
 	w.rounds("it has fired", w.has(automation.Succeeded, 1))
 }
 
-// A run that writes what it watches is stopped by the fifth time, and a person
+// A run that writes what it watches is stopped before the seventh follows, and a person
 // is told which file it was.
 func TestWatchLoop(t *testing.T) {
 	w := newWorld(t)
@@ -165,7 +165,7 @@ func TestWatchLoop(t *testing.T) {
 	if sent := w.sent(); len(sent) != 1 || !strings.Contains(sent[0].Text, "log") {
 		t.Errorf("messages %+v", sent)
 	}
-	if n := len(w.runs()); n > 7 {
+	if n := len(w.runs()); n > automation.LoopsToStop {
 		t.Errorf("%d runs", n)
 	}
 }

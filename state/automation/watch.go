@@ -13,7 +13,11 @@ import (
 const (
 	WatchQuiet   = 500 * time.Millisecond // without a change, and it is told
 	WatchCeiling = 5 * time.Second        // from the first change on; then it is told however busy it is
-	LoopsToStop  = 5                      // firings in a row of its own making
+	LoopsFree    = 2                      // firings in a row that may be of its own making and are told at once
+	LoopsToStop  = 7                      // with so many it is a loop
+	// leastAlone is how long it is left alone to see whether others change
+	// something, if its runs are short.
+	leastAlone = 2 * time.Second
 	// clockSlack is how far the time of a file may be beside the clock: file
 	// systems take theirs from a coarser one.
 	clockSlack = 100 * time.Millisecond
@@ -49,6 +53,7 @@ type Entry struct {
 	Name    string // below the directory that is watched, with slashes
 	Size    int64
 	ModTime time.Time
+	Gone    bool // it was there before; only in Changes
 	Dir     bool // of a directory only the name counts: its time changes with files that are not watched
 }
 
@@ -83,7 +88,7 @@ func Changes(before, after []Entry) []Entry {
 		delete(old, e.Name)
 	}
 	for _, e := range old {
-		out = append(out, Entry{Name: e.Name, Dir: e.Dir})
+		out = append(out, Entry{Name: e.Name, Dir: e.Dir, Gone: true})
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return out
@@ -106,20 +111,31 @@ func Newer(entries []Entry, since time.Time) []Entry {
 // last is the latest run that the watch has fired, which must have ended; nil:
 // none. A scan like the last one, and the first, fire nothing.
 //
-// A run that writes what it is started by would go on for ever. When all
-// changes were made during the run before, five times in a row, the automation
-// is switched off instead, and a person is told which file it was.
+// A run that writes what it is started by would go on for ever. A person who
+// saves files all the time looks the same while a run goes on, and only then:
+// so after two firings whose changes were all made during the run before, the
+// watch is left alone for twice as long as that run took, see Source.Alone. If
+// something changes meanwhile it is told at once, and there is no loop. If
+// nothing does, five times in a row, and each run changes something, the
+// automation is switched off, and a person is told which file it was. Whoever
+// saves at any rate, evenly, is taken for a loop once in ten thousand times.
 func Watched(a Automation, src Source, seen string, changed []Entry, last *Run, id string, now time.Time) Fired {
 	first := src.Seen == ""
 	if seen == src.Seen || first {
-		src.Seen = seen
+		src.Seen, src.Held = seen, ""
 		if first {
 			src.SeenAt = now
 		}
 		return Fired{Automation: a, Source: src}
 	}
-	src.Seen, src.SeenAt = seen, now
-	if src.Loops++; !ownMaking(changed, last) {
+	own := ownMaking(changed, last) && (src.Held == "" || src.Held == seen)
+	if own && src.Loops >= LoopsFree {
+		if src.Held = seen; alone(last, now) > 0 {
+			return Fired{Automation: a, Source: src}
+		}
+	}
+	src.Seen, src.SeenAt, src.Held = seen, now, ""
+	if src.Loops++; !own {
 		src.Loops = 0
 	}
 	if src.Loops >= LoopsToStop {
@@ -129,6 +145,24 @@ func Watched(a Automation, src Source, seen string, changed []Entry, last *Run, 
 	run := Fire(a, id, now)
 	run.Input = WatchText(changed)
 	return Fired{Automation: a, Source: src, Run: &run}
+}
+
+// Alone is when a watch has been left alone for long enough: it waits whether
+// others than its own last run change something. False: it does not wait.
+func (s Source) Alone(last *Run, now time.Time) (time.Time, bool) {
+	if s.Held == "" || last == nil {
+		return time.Time{}, false
+	}
+	return now.Add(alone(last, now)), true
+}
+
+// alone is how long it is still to be left alone after its last run.
+func alone(last *Run, now time.Time) time.Duration {
+	most := max(leastAlone, 2*last.EndedAt.Sub(last.StartedAt))
+	if left := last.EndedAt.Add(most).Sub(now); left <= most {
+		return max(0, left)
+	}
+	return 0 // the clock was set back
 }
 
 // ownMaking tells that all changes were made during a run. Of what is gone
@@ -168,14 +202,15 @@ func looping(a Automation, src Source, name string, now time.Time) Fired {
 	a.State.AutoDisabled = &AutoDisabled{Reason: ReasonLoop, At: now}
 	notice := Notice{
 		AutomationID: a.ID, Name: a.Name, Code: ReasonLoop,
-		Text: a.Name + " is switched off: " + itoa(LoopsToStop) + " times in a row its own run had changed what it watches, such as " + clip(name),
+		Text: a.Name + " is switched off: " + itoa(LoopsToStop) + " times in a row its own run had changed what it watches, such as " + clip(name) + ", and nobody else had",
 		Hint: "watch another directory or --glob, or write elsewhere, then: claw cron enable " + a.Name,
 	}
 	return Fired{Automation: a, Source: src, Notices: []Notice{notice}}
 }
 
 // WatchText is what a run is told of changed files: their names, one a line,
-// and how many more there are.
+// those that are gone with "deleted: " before them, and how many more there are.
+// A name that could be read as something else is quoted.
 func WatchText(changed []Entry) string {
 	var b strings.Builder
 	for i, e := range changed {
@@ -183,14 +218,20 @@ func WatchText(changed []Entry) string {
 			b.WriteString("and " + itoa(len(changed)-maxNamed) + " more\n")
 			break
 		}
+		if e.Gone {
+			b.WriteString(deleted)
+		}
 		b.WriteString(named(e.Name) + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// deleted stands before the name of what is gone.
+const deleted = "deleted: "
+
 // named is a name on a line of its own: quoted when it would break it.
 func named(name string) string {
-	if strings.ContainsAny(name, "\n\r") {
+	if strings.ContainsAny(name, "\n\r") || strings.HasPrefix(name, deleted) {
 		return strconv.Quote(name)
 	}
 	return strings.ToValidUTF8(name, "\uFFFD")

@@ -148,6 +148,9 @@ func TestWatched(t *testing.T) {
 	for i := range 120 {
 		many = append(many, file(fmt.Sprintf("f%03d", i), 1, "09:01"))
 	}
+	if got := automation.WatchText([]automation.Entry{file("a", 1, "09:01"), {Name: "b", Gone: true}, file("deleted: c", 1, "09:01")}); got != "a\ndeleted: b\n\"deleted: c\"" {
+		t.Errorf("%q", got)
+	}
 	if got := automation.WatchText(many); !strings.HasPrefix(got, "f000\nf001\n") || !strings.HasSuffix(got, "\nf099\nand 20 more") {
 		t.Errorf("%.40q … %q", got, got[len(got)-40:])
 	}
@@ -155,7 +158,7 @@ func TestWatched(t *testing.T) {
 
 // pains B30: a run that changes what it watches.
 func TestWatchLoop(t *testing.T) {
-	inside, outside, gone := file("out.log", 1, "09:00:30"), file("in.csv", 1, "09:01:30"), automation.Entry{Name: "tmp"}
+	inside, outside, gone := file("out.log", 1, "09:00:30"), file("in.csv", 1, "09:01:30"), automation.Entry{Name: "tmp", Gone: true}
 	last := ended("09:00", "09:01")
 	type scan struct {
 		changed []automation.Entry
@@ -167,15 +170,15 @@ func TestWatchLoop(t *testing.T) {
 		scans []scan
 		want  string // f: fires, x: switched off
 	}{
-		{"four times may be", []scan{loop, loop, loop, loop}, "ffff"},
-		{"the fifth time it is switched off", []scan{loop, loop, loop, loop, loop}, "ffffx"},
-		{"somebody else in between", []scan{loop, loop, loop, loop, {[]automation.Entry{inside, outside}, last}, loop, loop, loop, loop, loop}, "fffffffffx"},
-		{"files of others alone", []scan{{[]automation.Entry{outside}, last}, {[]automation.Entry{outside}, last}, {[]automation.Entry{outside}, last}, {[]automation.Entry{outside}, last}, {[]automation.Entry{outside}, last}}, "fffff"},
-		{"the first has no run before", []scan{{[]automation.Entry{inside}, nil}, loop, loop, loop, loop}, "fffff"},
-		{"what is gone tells nothing", []scan{{[]automation.Entry{gone}, last}, {[]automation.Entry{gone}, last}, {[]automation.Entry{gone}, last}, {[]automation.Entry{gone}, last}, {[]automation.Entry{gone}, last}}, "fffff"},
-		{"what is gone beside what was written", []scan{{[]automation.Entry{gone, inside}, last}, loop, loop, loop, {[]automation.Entry{gone, inside}, last}}, "ffffx"},
-		{"nobody knows what has changed", []scan{loop, loop, loop, loop, {nil, last}, loop}, "ffffff"},
-		{"at the very beginning and end of the run", []scan{{[]automation.Entry{file("a", 1, "09:00")}, last}, {[]automation.Entry{file("a", 1, "09:01")}, last}, loop, loop, loop}, "ffffx"},
+		{"six times may be", []scan{loop, loop, loop, loop, loop, loop}, "ffffff"},
+		{"the seventh time it is switched off", []scan{loop, loop, loop, loop, loop, loop, loop}, "ffffffx"},
+		{"somebody else in between", []scan{loop, loop, loop, loop, loop, loop, {[]automation.Entry{inside, outside}, last}, loop, loop, loop, loop, loop, loop, loop}, "fffffffffffffx"},
+		{"files of others alone", times(7, scan{[]automation.Entry{outside}, last}), "fffffff"},
+		{"the first has no run before", []scan{{[]automation.Entry{inside}, nil}, loop, loop, loop, loop, loop, loop}, "fffffff"},
+		{"what is gone tells nothing", times(7, scan{[]automation.Entry{gone}, last}), "fffffff"},
+		{"what is gone beside what was written", []scan{{[]automation.Entry{gone, inside}, last}, loop, loop, loop, loop, loop, {[]automation.Entry{gone, inside}, last}}, "ffffffx"},
+		{"nobody knows what has changed", []scan{loop, loop, loop, loop, loop, loop, {nil, last}, loop}, "ffffffff"},
+		{"at the very beginning and end of the run", []scan{{[]automation.Entry{file("a", 1, "09:00")}, last}, {[]automation.Entry{file("a", 1, "09:01")}, last}, loop, loop, loop, loop, loop}, "ffffffx"},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			a := watch()
@@ -183,7 +186,7 @@ func TestWatchLoop(t *testing.T) {
 			src.Seen = "0"
 			got := ""
 			for i, s := range tt.scans {
-				f := automation.Watched(a, src, fmt.Sprint(i+1), s.changed, s.last, "job@1", day("09:02"))
+				f := automation.Watched(a, src, fmt.Sprint(i+1), s.changed, s.last, "job@1", day("09:03"))
 				a, src = f.Automation, f.Source
 				switch {
 				case f.Run != nil:
@@ -196,6 +199,65 @@ func TestWatchLoop(t *testing.T) {
 				}
 			}
 			if got != tt.want {
+				t.Errorf("%s; want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func times[T any](n int, v T) []T {
+	return slices.Repeat([]T{v}, n)
+}
+
+// A person who saves files while runs go on makes what a loop makes. Only when
+// it is left alone do they differ: a run of ten seconds, which ended at
+// 09:00:10, is followed by 20 s without one.
+func TestWatchLeftAlone(t *testing.T) {
+	mine, theirs := file("a", 1, "09:00:05"), file("a", 2, "09:00:12")
+	last := ended("09:00:00", "09:00:10")
+	type look struct {
+		at      string
+		digest  string
+		changed []automation.Entry
+	}
+	for _, tt := range []struct {
+		rule  string
+		loops int // before
+		looks []look
+		want  string // f: fires, -: waits; and the count after
+	}{
+		{"the first two are told at once", 1, []look{{"09:00:11", "y", []automation.Entry{mine}}}, "f 2"},
+		{"then it waits for as long as nothing changes", 2, []look{{"09:00:11", "y", []automation.Entry{mine}}, {"09:00:29", "y", []automation.Entry{mine}}}, "-- 2"},
+		{"and then it is told", 2, []look{{"09:00:11", "y", []automation.Entry{mine}}, {"09:00:30", "y", []automation.Entry{mine}}}, "-f 3"},
+		{"somebody saves meanwhile", 5, []look{{"09:00:11", "y", []automation.Entry{mine}}, {"09:00:13", "z", []automation.Entry{theirs}}}, "-f 0"},
+		{"somebody takes something away meanwhile", 5, []look{{"09:00:11", "y", []automation.Entry{mine}}, {"09:00:13", "z", []automation.Entry{mine, {Name: "b", Gone: true}}}}, "-f 0"},
+		{"somebody had saved before it was looked at", 6, []look{{"09:00:13", "y", []automation.Entry{mine, theirs}}}, "f 0"},
+		{"what changed is taken back", 6, []look{{"09:00:11", "y", []automation.Entry{mine}}, {"09:00:12", "x", nil}}, "-- 6"},
+		{"the clock was set back", 2, []look{{"08:00:00", "y", []automation.Entry{mine}}}, "f 3"},
+		{"nobody does, and each run does", 6, []look{{"09:00:11", "y", []automation.Entry{mine}}, {"09:00:40", "y", []automation.Entry{mine}}}, "-x 7"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			a := watch()
+			src := automation.Arm(&a, nil, day("08:59")).Source
+			src.Seen, src.Loops = "x", tt.loops
+			got := ""
+			for _, l := range tt.looks {
+				f := automation.Watched(a, src, l.digest, l.changed, last, "job@1", day(l.at))
+				a, src = f.Automation, f.Source
+				_, waits := src.Alone(last, day(l.at))
+				switch {
+				case f.Run != nil:
+					got += "f"
+				case !a.Enabled:
+					got += "x"
+				default:
+					got += "-"
+				}
+				if waits != (f.Run == nil && a.Enabled && l.digest != "x") {
+					t.Errorf("it waits: %v, %+v", waits, f)
+				}
+			}
+			if got += fmt.Sprint(" ", src.Loops); got != tt.want {
 				t.Errorf("%s; want %s", got, tt.want)
 			}
 		})
