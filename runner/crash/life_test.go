@@ -46,7 +46,9 @@ type world struct {
 	deaf  int             // messages that are refused first
 	at    time.Duration   // how late it is
 	slots bool            // there are automations, which go on
-	extra func(l *life) error
+
+	format   []byte // FORMAT before a newer claw took over
+	upgraded bool   // that is on disk
 }
 
 func newWorld() *world {

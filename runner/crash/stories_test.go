@@ -361,10 +361,15 @@ func upgradeStory(l *life) error {
 	if err := tries(func() error { return l.ask("errand-one") }, l.tick); err != nil {
 		return err
 	}
+	format, err := os.ReadFile(filepath.Join(l.Store.Dir(), "FORMAT"))
+	if err != nil {
+		return err
+	}
+	l.w.format = format
 	if err := upgrade(l.Store.FS(), l.Store.Dir()); err != nil {
 		return err
 	}
-	l.w.extra = isNewer
+	l.w.upgraded = true
 	before, err := digest(l.Store.Dir())
 	if err != nil {
 		return err
@@ -400,13 +405,4 @@ func upgrade(fs state.FS, dir string) error {
 		func() error { return fs.Rename(name+".tmp", name) },
 		func() error { return fs.SyncDir(dir) },
 	)
-}
-
-// isNewer is what must hold when upgrade has returned.
-func isNewer(l *life) error {
-	raw, err := os.ReadFile(filepath.Join(l.Store.Dir(), "FORMAT"))
-	if err == nil && string(raw) != "999\n" {
-		err = fmt.Errorf("FORMAT has been %q", raw)
-	}
-	return err
 }
