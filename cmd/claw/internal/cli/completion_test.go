@@ -60,7 +60,7 @@ var places = []struct {
 	{"claw automations run |ba", "backup"},
 	{"claw cron add --overlap |", "skip queue replace allow"},
 	{"claw cron add --announce |w", "webhook"},
-	{"claw runner |", "run status stop"},
+	{"claw runner |", "drain restart run status stop"},
 	{"claw runner status |--js", "--json"},
 	{"claw event send --mode |n", "now next-heartbeat"},
 	{"claw config prompts |", "list show"},

@@ -25,7 +25,7 @@ type doctorCmd struct {
 // Help shows examples.
 func (doctorCmd) Help() string {
 	return "It looks at the state directory, at what claw.toml names, and at what of this machine claw depends on: logout, cron and units, the clock, the disk, the limits of the kernel. Each finding names the command that repairs it. Without --fix nothing is written. With it, what is damaged is set right; no message is sent again, and nothing that was given up is taken up again. It exits 1 when an error is left, else 0.\n\n" +
-		examples("claw doctor", "claw doctor --fix", "claw doctor --json | jq -r '.findings[] | select(.severity == \"error\") | .fix'")
+		examples("claw doctor", "claw doctor --fix", "claw doctor --json | jq -r '.findings[].fix'")
 }
 
 // Run examines.
