@@ -222,6 +222,8 @@ type State struct {
 	ConsecutiveErrors int `json:"consecutiveErrors,omitempty"`
 	ConsecutiveSkips  int `json:"consecutiveSkipped,omitempty"`
 
+	SkipsToldAt time.Time `json:"skipsToldAt,omitzero"` // when a person was last told that it is skipped all the time
+
 	ScheduleErrors  int       `json:"scheduleErrorCount,omitempty"`
 	ScheduleError   string    `json:"scheduleError,omitempty"`
 	ScheduleErrorAt time.Time `json:"scheduleErrorAt,omitzero"`

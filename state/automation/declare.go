@@ -225,9 +225,7 @@ func Upsert(existing *Automation, a Automation, now time.Time, zone Zones) (Auto
 	old := *existing
 	a = completed(a)
 	same := a
-	if SameSchedule(old.Schedule, a.Schedule) {
-		same.Schedule = old.Schedule
-	}
+	same.Schedule = Keep(old.Schedule, a.Schedule)
 	if a.Enabled {
 		same.Enabled = old.Enabled
 	}

@@ -142,6 +142,20 @@ func SameSchedule(a, b Schedule) bool {
 		a.Dir == b.Dir && a.Recursive == b.Recursive && a.Glob == b.Glob
 }
 
+// Keep is the schedule after an edit: the old one where it means the same, so
+// that nothing moves for another spelling, but with what is to be told of a
+// stream as it is now.
+func Keep(old, now Schedule) Schedule {
+	if !SameSchedule(old, now) {
+		return now
+	}
+	if old.Kind == KindAt {
+		old.TZ = now.TZ
+	}
+	old.Mode, old.Match, old.BatchMs, old.MaxBatchBytes = now.Mode, now.Match, now.BatchMs, now.MaxBatchBytes
+	return old
+}
+
 func sameExpr(a, b string) bool {
 	if strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ") {
 		return true

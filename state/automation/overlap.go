@@ -65,18 +65,31 @@ func (p *planner) overlap(e *entry, r *Run, overlap Overlap) bool {
 			r.Code, r.Why = CodeOverlap, e.open[0].what()+" and is being stopped for this one (overlap=replace)"
 		}
 	default:
-		p.skip(e, r, CodeOverlap, first.what()+" (overlap=skip)")
+		p.skip(e, r, CodeOverlap, e.holds(first)+" (overlap=skip)")
 		return false
 	}
 	return true
 }
 
+// holds says why an open run keeps others from running: after failures it is
+// the failure, not the run.
+func (e *entry) holds(r *Run) string {
+	if st := e.State; r.Status == Queued && !r.NotBefore.IsZero() && st.ConsecutiveErrors > 0 {
+		return r.name() + " waits until " + stamp(r.NotBefore) + " after " + plural(st.ConsecutiveErrors, "failure") + ", the last: " + clip(st.LastError)
+	}
+	return r.what()
+}
+
+func (r *Run) name() string {
+	if r.Slot.IsZero() {
+		return "the run started by hand"
+	}
+	return "the run of " + stamp(r.Slot)
+}
+
 // what says what an open run does, in a reason.
 func (r *Run) what() string {
-	name := "the run of " + stamp(r.Slot)
-	if r.Slot.IsZero() {
-		name = "the run started by hand"
-	}
+	name := r.name()
 	switch {
 	case r.Status == Running:
 		return name + " was still going"
@@ -92,7 +105,8 @@ func (p *planner) skip(e *entry, r *Run, code Code, why string) {
 	p.add(r, true)
 	e.State.ConsecutiveSkips++
 	e.changed = true
-	if e.State.ConsecutiveSkips == SkipsToTell {
+	if e.State.ConsecutiveSkips == SkipsToTell && p.mayTellSkips(e) {
+		e.State.SkipsToldAt = p.now
 		p.notices = append(p.notices, Notice{
 			AutomationID: e.ID, Name: e.Name, Code: "skips",
 			Text: e.Name + " was skipped " + itoa(SkipsToTell) + " times in a row: " + why,
@@ -102,6 +116,13 @@ func (p *planner) skip(e *entry, r *Run, code Code, why string) {
 	if e.Schedule.Kind == KindAt {
 		e.Enabled = false
 	}
+}
+
+// mayTellSkips bounds what a person is told of skips: one that now and then
+// gets a run in between would be an incident of its own each time.
+func (p *planner) mayTellSkips(e *entry) bool {
+	since := p.now.Sub(e.State.SkipsToldAt)
+	return e.State.SkipsToldAt.IsZero() || since < 0 || since >= SkipsCooldown
 }
 
 // replace makes room for a later slot: what waits ends, what runs is stopped.

@@ -29,6 +29,8 @@ const (
 	MaxQueued = 20
 	// SkipsToTell is after how many skips in a row a person is told (B29).
 	SkipsToTell = 3
+	// SkipsCooldown is the least between two such messages of one automation.
+	SkipsCooldown = time.Hour
 	// MaxScheduleErrors in a row, at least a minute apart, switch an
 	// automation off.
 	MaxScheduleErrors = 3

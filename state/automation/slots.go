@@ -47,8 +47,11 @@ func (a Automation) Slots(zone Zones) (Slots, error) {
 	return s, nil
 }
 
-// maxEveryMs is ten years.
-const maxEveryMs = 10 * 366 * 24 * 60 * 60 * 1000
+// The bounds of an interval: a second, and ten years.
+const (
+	leastEveryMs = 1000
+	maxEveryMs   = 10 * 366 * 24 * 60 * 60 * 1000
+)
 
 func (s Slots) withCron(a Automation, zone Zones) (Slots, error) {
 	c, err := cron.Parse(a.Schedule.Expr)

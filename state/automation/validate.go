@@ -88,6 +88,9 @@ func checkRecurring(a Automation, now time.Time, zone Zones) *Error {
 	if s.StaggerMs != nil && (s.Kind != KindCron || *s.StaggerMs < 0) {
 		return refuse("stagger", duration(time.Duration(*s.StaggerMs)*time.Millisecond), "is for cron expressions, and not negative", "leave --stagger and --exact out")
 	}
+	if s.Kind == KindEvery && s.EveryMs > 0 && s.EveryMs < leastEveryMs {
+		return refuse("every", duration(time.Duration(s.EveryMs)*time.Millisecond), "is less than a second", "write --every 1s or more")
+	}
 	slots, err := a.Slots(zone)
 	if err != nil {
 		return err.(*Error) //nolint: Slots says so
