@@ -114,8 +114,9 @@ func waits(open []automation.Run) bool {
 	return false
 }
 
-// hear reads on from a cursor, up to the first thing to tell; final: to the
-// end, and a last line needs no end of its own.
+// hear reads on from a cursor to the end of what is there: all of it is told
+// together, and what does not fit is counted, so that a busy stream is never told
+// later and later. final: a last line needs no end of its own.
 func hear(dir string, from source.Cursor, sched automation.Schedule, final bool) (heard, error) {
 	h := heard{next: from}
 	lost := int64(0)
@@ -131,7 +132,7 @@ func hear(dir string, from source.Cursor, sched automation.Schedule, final bool)
 		h.take(out.Lines, sched)
 		moved := out.Next != h.next
 		h.next = out.Next
-		if !out.More || !moved || h.tells() && !final {
+		if !out.More || !moved {
 			break
 		}
 	}
@@ -149,16 +150,33 @@ func bytesOf(s automation.Schedule) int64 {
 	return automation.DefaultBytes
 }
 
-// take adds lines: to the text, if there is none yet, else to what is not told.
+// take adds lines: to the text as far as they fit, else to what is not told.
 func (h *heard) take(lines []automation.Line, sched automation.Schedule) {
-	text, batches, told := automation.Batch(lines, sched)
-	if h.batches > 0 {
-		h.dropped += int64(batches)
-		return
+	before := h.text
+	if before != "" {
+		room := bytesOf(sched) - int64(len(before)) - 1
+		if sched.MaxBatchBytes = room; room <= 0 || strings.HasSuffix(before, automation.Truncated) {
+			sched.MaxBatchBytes = 1
+		}
 	}
-	rest := untold(lines, told, sched)
-	h.text, h.batches = text, int64(batches)-rest
-	h.dropped += rest
+	text, batches, told := automation.Batch(lines, sched)
+	switch {
+	case batches == 0:
+	case before == "":
+		rest := untold(lines, told, sched)
+		h.text, h.batches = text, int64(batches)-rest
+		h.dropped += rest
+	case sched.MaxBatchBytes == 1: // it was full
+		h.dropped += int64(batches)
+		if !strings.HasSuffix(before, automation.Truncated) {
+			h.text += "\n" + automation.Truncated
+		}
+	default:
+		rest := untold(lines, told, sched)
+		h.text += "\n" + text
+		h.batches += int64(batches) - rest
+		h.dropped += rest
+	}
 }
 
 // untold counts the batches of which nothing is in a text that ends with line

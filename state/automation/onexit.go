@@ -85,8 +85,8 @@ func bounded(text string) string {
 	for text != "" && !utf8.RuneStart(text[0]) {
 		text = text[1:]
 	}
-	return truncated + "\n" + text
+	return Truncated + "\n" + text
 }
 
-// truncated stands where something was left out.
-const truncated = "[truncated]"
+// Truncated stands where something was left out.
+const Truncated = "[truncated]"

@@ -118,7 +118,7 @@ func Batch(lines []Line, s Schedule) (text string, batches, told int) {
 		}
 	}
 	if full {
-		return strings.TrimSuffix(b.String(), "\n") + "\n" + truncated, batches, told
+		return strings.TrimSuffix(b.String(), "\n") + "\n" + Truncated, batches, told
 	}
 	return strings.TrimSuffix(b.String(), "\n"), batches, told
 }
