@@ -18,13 +18,13 @@ import (
 
 func (w *world) ctx() context.Context { return context.Background() }
 
-// every is of how many operations one is tried: CLAW_CRASH=1 tries all of them,
+// sample is of how many operations one is tried: CLAW_CRASH=1 tries all of them,
 // as make crash does.
 func sample() int {
 	if n, err := strconv.Atoi(os.Getenv("CLAW_CRASH")); err == nil && n > 0 {
 		return n
 	}
-	return 12
+	return 20
 }
 
 // TestCrashOfStories: wherever a scenario stops, and wherever whoever goes on
