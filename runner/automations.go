@@ -14,6 +14,9 @@ func (s *shift) schedule(ctx context.Context, w *parts) {
 		return
 	}
 	s.see()
+	if w.noSlots != nil && s.slotsEnd > 0 && s.clock.Elapsed() >= s.slotsEnd {
+		w.noSlots()
+	}
 	work, err := w.schedule(ctx, func(id string) bool { return s.runs[id] })
 	s.fail(err)
 	if s.cronNext = work.Next; err != nil {

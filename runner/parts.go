@@ -25,6 +25,7 @@ type parts struct {
 	settle   func(ctx context.Context) (gone []process.Process, err error)
 	live     func() (bool, error) // something runs whose death nobody would be told of
 	turns    func(ctx context.Context) (ended []agent.Result, going []session.Turn, err error)
+	noSlots  func() // slots that come due from now on are for somebody else
 	schedule func(ctx context.Context, atWork func(runID string) bool) (scheduler.Work, error)
 	start    func(ctx context.Context, group []automation.Run) error
 	stop     func(r automation.Run) error
@@ -78,6 +79,7 @@ func (r *Runner) work(m boot.Mode) *parts {
 	}
 	p.schedule, p.start, p.stop = cron.Pass, cron.StartAll, cron.Stop
 	p.prepare = cron.Prepare
+	p.noSlots = func() { cron.NoSlots = true }
 	p.startSource, p.stopSource = cron.StartSource, cron.StopSource
 	return p
 }

@@ -78,6 +78,7 @@ func (r *Runner) Tick(ctx context.Context) (Report, error) {
 	}
 	s := newShift(ctx, r)
 	defer s.end()
+	s.slotsEnd = r.Clock.Elapsed() + slotsMost
 	pokeErr := poke.Bump(dir)
 	for rounds := 0; ; rounds++ {
 		unlock, free, err := state.TryLock(poke.Lock(dir))

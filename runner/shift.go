@@ -33,6 +33,7 @@ const (
 	lastRetry    = time.Minute           // it doubles until here
 	lingerMost   = 6 * time.Minute       // longer than the longest wait of a failed turn's event
 	freePasses   = 20                    // without a pause
+	slotsMost    = time.Minute           // of a tick: what comes due later is for the next one
 )
 
 // shift is the time during which somebody holds runner.lock: all of a tick, all
@@ -42,11 +43,12 @@ type shift struct {
 	dir   string
 	clock clock.Clock
 
-	self      string     // the boot of this runner; "" in a tick
-	mode      boot.Mode  // how much begins by itself
-	askedSafe bool       // runner run --safe
-	safeUntil time.Time  // when safe mode ends if nothing more happens
-	order     boot.Order // what this runner was told to do with itself
+	self      string        // the boot of this runner; "" in a tick
+	mode      boot.Mode     // how much begins by itself
+	askedSafe bool          // runner run --safe
+	safeUntil time.Time     // when safe mode ends if nothing more happens
+	slotsEnd  time.Duration // of a tick: when it begins no more slots, on the monotonic clock; 0: never
+	order     boot.Order    // what this runner was told to do with itself
 	going     []session.Turn
 
 	busy   map[string]int // by slot: an agent's name, post, sweep

@@ -69,10 +69,7 @@ func (s *Scheduler) placed(a automation.Automation) automation.Automation {
 
 // make writes a new automation.
 func (s *Scheduler) make(tx *state.Tx, a automation.Automation) (automation.Automation, error) {
-	a, err := s.allowed(nil, a)
-	if err == nil {
-		err = automation.Validate(a, tx.Now(), s.Zone)
-	}
+	a, err := s.makeable(a, tx.Now())
 	if err == nil {
 		err = nameFree(tx, a)
 	}
@@ -82,6 +79,15 @@ func (s *Scheduler) make(tx *state.Tx, a automation.Automation) (automation.Auto
 	a.ID = ulid.New(tx.Now())
 	a = automation.New(a, tx.Now())
 	return a, state.Automations.Add(tx, a.ID, a)
+}
+
+// makeable is a new automation that may be made, its name aside.
+func (s *Scheduler) makeable(a automation.Automation, now time.Time) (automation.Automation, error) {
+	a, err := s.allowed(nil, a)
+	if err == nil {
+		err = automation.Validate(a, now, s.Zone)
+	}
+	return a, err
 }
 
 // upsert makes an automation what was written under its key.
@@ -136,13 +142,21 @@ func nameFree(tx *state.Tx, a automation.Automation) error {
 	rows, err := state.Automations.All(tx)
 	for _, row := range rows {
 		if row.ID != a.ID && a.DeclarationKey != "" && row.Rec.DeclarationKey == a.DeclarationKey {
-			return &Refused{Text: "the declaration key " + a.DeclarationKey + " is that of " + row.Rec.Name, Hint: "give another --declaration-key"}
+			return keyTaken(row.Rec)
 		}
 		if row.ID != a.ID && strings.EqualFold(row.Rec.Name, a.Name) {
-			return &Refused{Text: "there is an automation called " + row.Rec.Name + " already", Hint: "give another --name, or change that one: claw cron edit " + row.Rec.Name}
+			return nameTaken(row.Rec)
 		}
 	}
 	return err
+}
+
+func keyTaken(by automation.Automation) error {
+	return &Refused{Text: "the declaration key " + by.DeclarationKey + " is that of " + by.Name, Hint: "give another --declaration-key"}
+}
+
+func nameTaken(by automation.Automation) error {
+	return &Refused{Text: "there is an automation called " + by.Name + " already", Hint: "give another --name, or change that one: claw cron edit " + by.Name}
 }
 
 // Edit changes an automation as change does it; the ID, the state and the time
@@ -166,6 +180,19 @@ func (s *Scheduler) Edit(ctx context.Context, query string, change func(*automat
 }
 
 func (s *Scheduler) edited(tx *state.Tx, row state.Row[automation.Automation], change func(*automation.Automation) error) (automation.Automation, error) {
+	next, err := s.editable(row, change, tx.Now())
+	if err == nil {
+		err = nameFree(tx, next)
+	}
+	if err != nil {
+		return next, err
+	}
+	a, runs := automation.Edit(row.Rec, next, tx.Now(), s.Zone)
+	return a, s.put(tx, row, a, runs)
+}
+
+// editable is an automation after a change that may be made, its name aside.
+func (s *Scheduler) editable(row state.Row[automation.Automation], change func(*automation.Automation) error, now time.Time) (automation.Automation, error) {
 	next, err := clone(row.Rec)
 	if err == nil {
 		err = change(&next)
@@ -176,16 +203,9 @@ func (s *Scheduler) edited(tx *state.Tx, row state.Row[automation.Automation], c
 	next.ID, next.Owner, next.Declared = row.ID, row.Rec.Owner, row.Rec.Declared
 	next, err = s.allowed(&row.Rec, s.placed(next))
 	if err == nil {
-		err = s.valid(row.Rec, next, tx.Now())
+		err = s.valid(row.Rec, next, now)
 	}
-	if err == nil {
-		err = nameFree(tx, next)
-	}
-	if err != nil {
-		return next, err
-	}
-	a, runs := automation.Edit(row.Rec, next, tx.Now(), s.Zone)
-	return a, s.put(tx, row, a, runs)
+	return next, err
 }
 
 // clone is a copy that shares nothing.

@@ -119,7 +119,7 @@ func (sh *sheet) durability() []state.UpdateOption {
 // nothing to say. Without a clock the agenda is not kept.
 func (s *Scheduler) current(sh *sheet, p automation.Plan) bool {
 	a := sh.agenda.Rec
-	if !s.Enabled || sh.agenda.Rev == 0 && len(sh.revs) == 0 {
+	if !s.Enabled || s.NoSlots || sh.agenda.Rev == 0 && len(sh.revs) == 0 {
 		return true
 	}
 	age := sh.now.Sub(a.At)
@@ -280,7 +280,7 @@ func (s *Scheduler) carryAutomations(tx *state.Tx, sh *sheet, p automation.Plan)
 }
 
 func (s *Scheduler) putAgenda(tx *state.Tx, sh *sheet, next time.Time, open, sources int) error {
-	if !s.Enabled {
+	if !s.Enabled || s.NoSlots { // when the next slot is, this plan does not know
 		return stale(tx)
 	}
 	row, err := agenda(tx)

@@ -22,7 +22,10 @@ type Scheduler struct {
 	Post  *deliver.Post
 	// Enabled is cron.enabled: false starts nothing by the clock. What a person
 	// starts runs all the same, and what goes on is followed to its end.
-	Enabled     bool
+	Enabled bool
+	// NoSlots: slots that come due are left to the next tick or runner, see
+	// automation.Input.NoSlots.
+	NoSlots     bool
 	MaxTurns    int                     // cron.maxConcurrentRuns: turns of agents at once; 0: no limit
 	MaxCommands int                     // cron.maxConcurrentCommands: commands at once; 0: no limit
 	SkipMissed  bool                    // cron.skipMissedJobs: recurring slots are never made up

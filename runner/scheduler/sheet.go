@@ -69,7 +69,7 @@ func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) 
 		return nil, err
 	}
 	sh.in = automation.Input{
-		Now: now, Boot: s.boot(now), Zone: s.Zone, Paused: !s.Enabled, MaxTurns: s.MaxTurns, MaxCommands: s.MaxCommands, SkipMissed: s.SkipMissed, Retry: s.Retry,
+		Now: now, Boot: s.boot(now), Zone: s.Zone, Paused: !s.Enabled, NoSlots: s.NoSlots, MaxTurns: s.MaxTurns, MaxCommands: s.MaxCommands, SkipMissed: s.SkipMissed, Retry: s.Retry,
 		Recorded: func(id string) bool { return sh.recorded(tx, id) },
 	}
 	autos, err := state.Automations.All(tx)

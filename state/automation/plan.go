@@ -66,6 +66,9 @@ type Input struct {
 	// Paused: the clock starts nothing (cron.enabled is false). What a person
 	// starts runs all the same, and what goes on is followed to its end.
 	Paused bool
+	// NoSlots: slots that have come due wait for somebody else. What was queued
+	// begins, and what goes on is followed to its end.
+	NoSlots bool
 	// How many runs go on at once, of all automations: turns of agents
 	// (cron.maxConcurrentRuns), and commands with trigger scripts; 0: no limit.
 	MaxTurns, MaxCommands int
@@ -111,7 +114,7 @@ func Decide(in Input) Plan {
 	p := newPlanner(in)
 	p.settleRunning()
 	for _, id := range p.order {
-		if !in.Paused {
+		if !in.Paused && !in.NoSlots {
 			p.decide(p.autos[id])
 		}
 	}
