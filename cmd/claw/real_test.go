@@ -102,7 +102,10 @@ func TestBashPrompt(t *testing.T) {
 	// ^C ends the job, not the shell.
 	w.must("process", "write", slug, "echo up; exec 3<&0; cat; echo status $?\n")
 	w.prints(slug, "up\r\n")
+	prompts := strings.Count(w.raw(slug), "$ ")
 	w.must("process", "send-keys", slug, "C-c")
+	// What is typed before the shell is back belongs to the job.
+	w.until("the prompt is back", func() bool { return strings.Count(w.raw(slug), "$ ") > prompts })
 	w.must("process", "write", slug, "echo still here\n")
 	w.prints(slug, "still here\r\n")
 	w.must("process", "write", slug, "--eof")

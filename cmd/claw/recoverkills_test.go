@@ -58,7 +58,8 @@ func TestRecoverKilled(t *testing.T) {
 	wg.Wait()
 	t.Log(tally)
 	statetest.Tally(t, "kills", tally["killed"])
-	if n >= 24 && (tally["answered"] == 0 || tally["continued"] == 0) && !t.Failed() {
+	// Few kills hit a turn in its middle.
+	if (tally["answered"] == 0 || n >= 200 && tally["continued"] == 0) && !t.Failed() {
 		t.Errorf("hardly anything happened: %v", tally)
 	}
 }
