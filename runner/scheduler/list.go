@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,11 +44,16 @@ func which(rows []state.Row[automation.Automation], query string) (int, error) {
 	case 1:
 		return found[0], nil
 	}
-	names := make([]string, len(found))
-	for i, at := range found {
-		names[i] = rows[at].Rec.Name
+	const most = 5
+	names := make([]string, 0, most)
+	for _, at := range found[:min(len(found), most)] {
+		names = append(names, rows[at].Rec.Name)
 	}
-	return 0, &Refused{Ambiguous: true, Text: quote(query) + " fits several automations: " + strings.Join(names, ", "), Hint: "write more of the name"}
+	all := strings.Join(names, ", ")
+	if more := len(found) - most; more > 0 {
+		all += " and " + strconv.Itoa(more) + " more"
+	}
+	return 0, &Refused{Ambiguous: true, Text: quote(query) + " fits several automations: " + all, Hint: "write more of the name"}
 }
 
 func begins(s, with string) bool {

@@ -88,6 +88,10 @@ func nickname(line string) (expr, rest, why, hint string) {
 	case "@every_minute": // of FreeBSD
 		return "* * * * *", rest, "", ""
 	}
+	if expr == "@every" { // of other schedulers
+		interval, _ := word(rest)
+		return expr, rest, "a crontab has no @every", `claw cron add "every ` + interval + `" makes one by hand`
+	}
 	why, hint = check(expr)
 	return expr, rest, why, hint
 }

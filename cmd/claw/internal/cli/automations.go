@@ -81,7 +81,7 @@ func (a *app) nobodyRuns(s *scheduler.Scheduler) {
 
 type automationsList struct {
 	All  bool `help:"Also those that are switched off."`
-	JSON bool `name:"json" help:"Print {\"automations\": [{\"id\", \"name\", \"enabled\", \"schedule\", \"payload\", \"state\", \"scheduleWords\", \"nextRunAt\", …}]}."`
+	JSON bool `name:"json" help:"Print {\"automations\": [{\"id\", \"name\", \"enabled\", \"schedule\", \"payload\", \"state\", \"scheduleWords\", \"nextRunAt\", …}]}, and \"refused\", tables of claw.toml that count for nothing."`
 }
 
 // Help shows examples.
@@ -106,32 +106,27 @@ func (c *automationsList) Run(a *app) error {
 			shown = append(shown, e)
 		}
 	}
-	if c.JSON {
-		return a.io.JSON(map[string]any{"automations": shown})
+	refused, err := a.refusedTables(s)
+	if err != nil {
+		return err
 	}
-	if len(shown) == 0 {
+	if c.JSON {
+		out := map[string]any{"automations": shown}
+		if len(refused) > 0 {
+			out["refused"] = refused
+		}
+		return a.io.JSON(out)
+	}
+	if len(shown) == 0 && len(refused) == 0 {
 		a.io.Note(emptyList(len(all)))
 		return nil
 	}
-	if err := a.io.Table(automationTable(a, shown)); err != nil {
+	if err := a.io.Table(automationTable(a, shown, refused)); err != nil {
 		return err
 	}
-	a.brokenTables()
+	a.brokenTables(refused)
 	a.nobodyRuns(s)
 	return nil
-}
-
-// brokenTables says which [[automation]] tables count for nothing.
-func (a *app) brokenTables() {
-	cfg, err := a.config()
-	if err != nil {
-		return
-	}
-	for _, t := range cfg.Declared(a.now(), scheduler.Zones()) {
-		if t.Problem != nil {
-			a.io.Say(t.Problem.Error(), nonEmpty(t.Problem.Hint)...)
-		}
-	}
 }
 
 func emptyList(off int) string {
@@ -141,7 +136,7 @@ func emptyList(off int) string {
 	return "No automations. claw cron add makes one."
 }
 
-func automationTable(a *app, rows []scheduler.Entry) output.Table {
+func automationTable(a *app, rows []scheduler.Entry, refused []refusedTable) output.Table {
 	t := output.Table{Columns: []output.Column{
 		{Name: "NAME"}, {Name: "SCHEDULE", Flex: true}, {Name: "NEXT"}, {Name: "LAST"}, {Name: "OUTCOME", Flex: true},
 	}}
@@ -156,6 +151,13 @@ func automationTable(a *app, rows []scheduler.Entry) output.Table {
 		row := []string{e.Name, a.scheduleWords(e), next, firstOf(a.ago(e.State.LastRunAt), "-"), automationOutcome(e, a.now())}
 		if !a.io.OutTTY {
 			row = append([]string{e.ID}, row...)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, r := range refused {
+		row := []string{r.Name, "-", "-", "-", "its table is refused: " + r.problem.Rule}
+		if !a.io.OutTTY {
+			row = append([]string{"-"}, row...)
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -1,7 +1,7 @@
 package cli
 
 type automationsEnable struct {
-	Name string `arg:"" help:"Its name or id." placeholder:"NAME"`
+	Names []string `arg:"" name:"name" help:"Their names or ids." placeholder:"NAME"`
 }
 
 // Help shows examples.
@@ -11,10 +11,10 @@ func (automationsEnable) Help() string {
 }
 
 // Run switches it on.
-func (c *automationsEnable) Run(a *app) error { return a.switchAutomation("enable", c.Name, true) }
+func (c *automationsEnable) Run(a *app) error { return a.switchAutomation("enable", c.Names, true) }
 
 type automationsDisable struct {
-	Name string `arg:"" help:"Its name or id." placeholder:"NAME"`
+	Names []string `arg:"" name:"name" help:"Their names or ids." placeholder:"NAME"`
 }
 
 // Help shows examples.
@@ -24,34 +24,56 @@ func (automationsDisable) Help() string {
 }
 
 // Run switches it off.
-func (c *automationsDisable) Run(a *app) error { return a.switchAutomation("disable", c.Name, false) }
+func (c *automationsDisable) Run(a *app) error { return a.switchAutomation("disable", c.Names, false) }
 
-func (a *app) switchAutomation(action, name string, on bool) error {
+// switchAutomation switches each of them. One that cannot be stops none of the
+// others.
+func (a *app) switchAutomation(action string, names []string, on bool) error {
 	s, err := a.cron()
 	if err != nil {
 		return err
-	}
-	made, changed, err := s.Enable(a.ctx, name, on)
-	if err != nil {
-		return cronError(action, err)
 	}
 	word := "off"
 	if on {
 		word = "on"
 	}
-	if !changed {
-		word += " already"
-	}
-	a.io.Note(made.Name + " is " + word)
-	if on {
+	err = a.each(action, names, func(name string) error {
+		made, changed, err := s.Enable(a.ctx, name, on)
+		switch {
+		case err != nil:
+			return err
+		case changed:
+			a.io.Note(made.Name + " is " + word)
+		default:
+			a.io.Note(made.Name + " is " + word + " already")
+		}
+		return nil
+	})
+	if on && err == nil {
 		a.nobodyRuns(s)
 	}
-	return nil
+	return err
+}
+
+// each does something to each of several automations. The last mistake is
+// returned, the others are told.
+func (a *app) each(action string, names []string, do func(name string) error) (failed error) {
+	for _, name := range names {
+		err := do(name)
+		if err == nil {
+			continue
+		}
+		if failed != nil {
+			a.io.Error(failed.Error(), remedyOfFailure(failed)...)
+		}
+		failed = cronError(action, err)
+	}
+	return failed
 }
 
 type automationsRm struct {
-	Name string `arg:"" help:"Its name or id." placeholder:"NAME"`
-	JSON bool   `name:"json" help:"Print {\"ok\", \"removed\", \"id\"}."`
+	Names []string `arg:"" name:"name" help:"Their names or ids." placeholder:"NAME"`
+	JSON  bool     `name:"json" help:"Print {\"ok\", \"removed\", \"id\"}; of several, a line for each."`
 }
 
 // Help shows examples.
@@ -66,13 +88,15 @@ func (c *automationsRm) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	gone, err := s.Remove(a.ctx, c.Name)
-	if err != nil {
-		return cronError("rm", err)
-	}
-	if c.JSON {
-		return a.io.JSON(map[string]any{"ok": true, "removed": true, "id": gone.ID})
-	}
-	a.io.Note("removed " + gone.Name)
-	return nil
+	return a.each("rm", c.Names, func(name string) error {
+		gone, err := s.Remove(a.ctx, name)
+		switch {
+		case err != nil:
+			return err
+		case c.JSON:
+			return a.io.JSON(map[string]any{"ok": true, "removed": true, "id": gone.ID})
+		}
+		a.io.Note("removed " + gone.Name)
+		return nil
+	})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,11 @@ func (c *automationsImport) fromCrontab(a *app, s *scheduler.Scheduler, name, te
 	if c.System {
 		form = crontab.System
 	}
-	me := firstOf(a.getenv("LOGNAME"), a.getenv("USER"), strconv.Itoa(userID()))
+	me, err := caller()
+	if err != nil {
+		return nil, err
+	}
+	whose := me.owner(c.File)
 	known, err := look(s)
 	if err != nil {
 		return nil, err
@@ -34,17 +37,19 @@ func (c *automationsImport) fromCrontab(a *app, s *scheduler.Scheduler, name, te
 	var items []item
 	seen := map[string]bool{}
 	for _, e := range file.Entries {
-		user := firstOf(e.User, me)
-		key := keyOf(user, e.Hash)
+		if form == crontab.User {
+			e.User = whose
+		}
+		key := keyOf(me.name, e.Hash)
 		seen[key] = true
-		items = append(items, c.fromLine(a, s, e, user == me, key, known))
+		items = append(items, c.fromLine(a, s, e, me.is(e.User), key, known))
 	}
 	for _, p := range file.Problems {
 		items = append(items, item{Change: "!", Line: p.Line, Why: p.Why, Hint: p.Hint, Does: p.Text})
 	}
 	slices.SortStableFunc(items, func(x, y item) int { return x.Line - y.Line })
-	if form == crontab.User {
-		items = append(items, gone(known, me, seen)...)
+	if form == crontab.User && me.is(whose) {
+		items = append(items, gone(known, me.name, seen)...)
 	}
 	return items, nil
 }
@@ -70,7 +75,7 @@ func (c *automationsImport) fromLine(a *app, s *scheduler.Scheduler, e crontab.E
 	}
 	notes := c.carry(s, e, &w, there)
 	it := c.compare(a, s, w, was, there)
-	it.Line, it.Notes = e.Line, notes
+	it.Line, it.Notes = e.Line, append(notes, it.Notes...)
 	return it
 }
 
@@ -243,11 +248,11 @@ func (it item) people(b *strings.Builder, wide int) {
 // sum says on stderr what was done, and that cron does it too.
 func (c *automationsImport) sum(a *app, s *scheduler.Scheduler, items []item, form string) {
 	n := map[string]int{}
-	var lines []string
+	var lines []int
 	for _, it := range items {
 		n[it.Change]++
 		if it.Line > 0 && it.Change != "!" {
-			lines = append(lines, itoa(it.Line))
+			lines = append(lines, it.Line)
 		}
 	}
 	if len(items) == 0 {
@@ -268,12 +273,29 @@ func (c *automationsImport) sum(a *app, s *scheduler.Scheduler, items []item, fo
 	}
 	where := firstOf(c.File, "the crontab")
 	if c.File == "" {
-		a.io.Say("cron runs them as well: each runs twice until it is taken out there", "crontab -e, and # before line "+strings.Join(lines, ", "))
+		a.io.Say("cron runs them as well: each runs twice until it is taken out there", "crontab -e, and # before line "+ranges(lines))
 	} else if c.File != "-" {
-		a.io.Say("if cron reads "+where+", each runs twice until it is taken out there", "# before line "+strings.Join(lines, ", "))
+		a.io.Say("if cron reads "+where+", each runs twice until it is taken out there", "# before line "+ranges(lines))
 	}
 	a.nobodyRuns(s)
 }
 
-// userID tells users apart that have no name.
-func userID() int { return os.Getuid() }
+// ranges says numbers that grow, those in a row together, and no more than can
+// be read: "3, 5-9 and 80 more".
+func ranges(lines []int) string {
+	var words []string
+	for i := 0; i < len(lines); {
+		if len(words) == 12 {
+			return strings.Join(words, ", ") + " and " + itoa(len(lines)-i) + " more"
+		}
+		first := i
+		for i++; i < len(lines) && lines[i] == lines[i-1]+1; i++ {
+		}
+		word := itoa(lines[first])
+		if i-first > 1 {
+			word += "-" + itoa(lines[i-1])
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ", ")
+}

@@ -45,6 +45,7 @@ type automationClear struct {
 	ClearMissed          bool `help:"What is usual for missed times again."`
 	ClearOverlap         bool `help:"What is usual while a run goes on again."`
 	ClearDelivery        bool `help:"Results go where they usually do again."`
+	ClearWebhook         bool `help:"Nothing is posted any more; what was only posted goes where results usually do."`
 	ClearFailureAlert    bool `help:"Failures are told as usual again."`
 }
 
@@ -117,7 +118,7 @@ func become(a *app, s *scheduler.Scheduler, to *automation.Automation, written c
 	}
 	made = automation.New(made, a.now())
 	if written.Anchor == "" && automation.SameSchedule(made.Schedule, withoutAnchor(to.Schedule)) {
-		made.Schedule = to.Schedule
+		made.Schedule.AnchorMs = to.Schedule.AnchorMs // which nobody wrote
 	}
 	if made.Payload.Kind == automation.PayloadTurn && made.Payload.ToolsAllow == nil {
 		made.Payload.ToolsAllow = s.Actor.Tools // all are not written
@@ -176,14 +177,13 @@ func (c *automationClear) clear(w *config.Automation) {
 		{c.ClearOutputMaxBytes, func() { w.OutputMaxBytes = 0 }},
 		{c.ClearMissed, func() { w.Missed, w.MissedLimit, w.MissedWindow = "", 0, 0 }},
 		{c.ClearOverlap, func() { w.Overlap = "" }},
-		{c.ClearDelivery, func() {
-			w.DeliveryMode, w.DeliveryChannel, w.DeliveryTo, w.DeliveryThread = "", "", "", ""
-			w.DeliveryAccount, w.DeliveryURL, w.DeliveryBestEffort = "", "", false
+		{c.ClearDelivery, func() { clearDelivery(w) }},
+		{c.ClearWebhook, func() {
+			if w.DeliveryURL = ""; w.DeliveryMode == "webhook" {
+				w.DeliveryMode = ""
+			}
 		}},
-		{c.ClearFailureAlert, func() {
-			w.AlertEnabled, w.AlertAfter, w.AlertCooldownSeconds, w.AlertMode = none.AlertEnabled, 0, 0, ""
-			w.AlertChannel, w.AlertTo, w.AlertAccount, w.AlertSkipped = "", "", "", false
-		}},
+		{c.ClearFailureAlert, func() { clearAlert(w) }},
 	} {
 		if f.on {
 			f.do()

@@ -10,7 +10,6 @@ import (
 	"claw/cmd/claw/internal/config"
 	"claw/runner/scheduler"
 	"claw/state/automation"
-	"claw/state/delivery"
 	"claw/state/process"
 )
 
@@ -123,7 +122,9 @@ func (t typed) onto(a *app, s *scheduler.Scheduler, to *config.Automation) error
 	for _, step := range [...]func() error{
 		func() error { return t.ontoWhen(to) },
 		func() error { return t.ontoSource(to) },
+		func() error { return notOwnState(s, t.Watch, to.Watch) },
 		func() error { return t.ontoWhat(to) },
+		func() error { return t.knownAgent(a) },
 		func() error { return t.ontoCommand(to) },
 		func() error { return t.ontoHow(to) },
 		func() error { return t.ontoDelivery(s, to) },
@@ -175,15 +176,25 @@ func (t typed) ontoWhen(to *config.Automation) error {
 		return t.refuse("no schedule is given", oneSchedule)
 	}
 	set(&to.TZ, t.TZ)
+	if err := t.ontoSpread(to); err != nil {
+		return err
+	}
+	return t.durations(duration{"--pacing-min", t.PacingMin, &to.PacingMin}, duration{"--pacing-max", t.PacingMax, &to.PacingMax})
+}
+
+// ontoSpread is --stagger and --exact, which is a stagger of nothing.
+func (t typed) ontoSpread(to *config.Automation) error {
+	none := strings.TrimRight(t.Stagger, "msh") == "0"
 	switch {
-	case t.Exact && t.Stagger != "":
+	case t.Exact && t.Stagger != "" && !none:
 		return t.refuse("--exact and --stagger exclude one another", "leave one of them out")
-	case t.Exact:
+	case t.Exact || none:
 		to.Exact, to.Stagger = true, 0
+		return nil
 	case t.Stagger != "":
 		to.Exact = false
 	}
-	return t.durations(duration{"--stagger", t.Stagger, &to.Stagger}, duration{"--pacing-min", t.PacingMin, &to.PacingMin}, duration{"--pacing-max", t.PacingMax, &to.PacingMax})
+	return t.durations(duration{"--stagger", t.Stagger, &to.Stagger})
 }
 
 func isReboot(s string) bool { return strings.EqualFold(strings.TrimSpace(s), "@reboot") }
@@ -243,6 +254,23 @@ func (t typed) ontoSource(to *config.Automation) error {
 		}
 	}
 	return nil
+}
+
+// notOwnState refuses to watch what claw itself writes, which each run would
+// change. typed is how the directory was written; empty: it was not.
+func notOwnState(s *scheduler.Scheduler, typed, dir string) error {
+	if typed == "" {
+		return nil
+	}
+	at, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil //nolint:nilerr // it is not there
+	}
+	own, err := filepath.EvalSymlinks(s.Store.Dir())
+	if err != nil || at != own && !strings.HasPrefix(at, own+string(filepath.Separator)) {
+		return nil //nolint:nilerr // there is no state yet
+	}
+	return &config.FieldError{Key: "watch", Text: fmt.Sprintf("watch %q is where claw keeps its state, and each run writes there", typed), Hint: "watch another directory"}
 }
 
 // dir stores a directory that was typed, absolute; one that is not there is
@@ -347,14 +375,24 @@ func (t typed) environment(to *config.Automation) error {
 }
 
 func (t typed) ontoHow(to *config.Automation) error {
-	set(&to.Missed, t.Missed)
+	if set(&to.Missed, t.Missed); t.Missed != "" && t.Missed != "all" {
+		to.MissedLimit = 0 // of all
+	}
+	switch {
+	case t.MissedLimit != 0 && to.Missed != "all":
+		return t.refuse("--missed-limit says nothing without --missed all", "give that too, or leave it out")
+	case t.MissedWindow != "" && to.Missed == "skip":
+		return t.refuse("--missed-window says nothing with --missed skip, which makes nothing up", "leave one of them out")
+	}
 	set(&to.MissedLimit, t.MissedLimit)
 	set(&to.Overlap, t.Overlap)
 	if t.KeepAfterRun && t.DeleteAfterRun {
 		return t.refuse("--keep-after-run and --delete-after-run exclude one another", "leave one of them out")
 	}
-	once := to.At != "" || to.Schedule != "" && !isReboot(to.Schedule)
+	once := runsOnce(to)
 	switch {
+	case t.KeepAfterRun && !once && to.OnExit == "":
+		return t.refuse("--keep-after-run says nothing of what runs again and again", "leave it out: only what runs once goes by itself")
 	case t.KeepAfterRun && once:
 		to.KeepAfterRun = true
 	case t.KeepAfterRun:
@@ -367,64 +405,16 @@ func (t typed) ontoHow(to *config.Automation) error {
 	return t.durations(duration{"--missed-window", t.MissedWindow, &to.MissedWindow})
 }
 
-// ontoDelivery is where results go.
-func (t typed) ontoDelivery(s *scheduler.Scheduler, to *config.Automation) error {
-	if t.NoDeliver && (t.Announce != "" || t.Webhook != "") {
-		return t.refuse("--no-deliver excludes --announce and --webhook", "leave one of them out")
-	}
-	channel, recipient, err := t.channel(s, "--announce", t.Announce)
-	switch {
-	case err != nil:
-		return err
-	case t.NoDeliver:
-		to.DeliveryMode, to.DeliveryChannel, to.DeliveryTo, to.DeliveryURL = "none", "", "", ""
-	case t.Announce != "":
-		to.DeliveryMode, to.DeliveryChannel, to.DeliveryTo = "announce", channel, recipient
-		set(&to.DeliveryURL, t.Webhook)
-	case t.Webhook != "":
-		to.DeliveryMode, to.DeliveryURL, to.DeliveryChannel, to.DeliveryTo = "webhook", t.Webhook, "", ""
-	}
-	set(&to.DeliveryThread, t.ThreadID)
-	set(&to.DeliveryAccount, t.Account)
-	set(&to.DeliveryBestEffort, t.BestEffort)
-	return nil
+// runsOnce tells a one-shot, also one that is written as the schedule alone.
+func runsOnce(to *config.Automation) bool {
+	words := strings.Fields(to.Schedule)
+	return to.At != "" || len(words) > 0 && len(words) < 3 && !strings.HasPrefix(words[0], "@") && !strings.EqualFold(words[0], "every")
 }
 
-// channel takes CHANNEL[:TO] apart, and refuses what cannot be reached.
-func (t typed) channel(s *scheduler.Scheduler, flag, value string) (channel, to string, err error) {
-	if value == "" {
-		return "", "", nil
+// knownAgent refuses an agent that is not there, as other commands do.
+func (t typed) knownAgent(a *app) error {
+	if t.Agent == "" {
+		return nil
 	}
-	channel, to, named := strings.Cut(value, ":")
-	if channel == "last" && !named {
-		return channel, "", nil
-	}
-	if where := s.Post.Resolve(channel, to, "", delivery.Route{}); channel == "" || channel == "none" || where.Reason != "" || named && to == "" {
-		return "", "", t.refuse(fmt.Sprintf("%s %q: there is no such channel or recipient", flag, value), "known are "+strings.Join(s.Post.Names(), ", "))
-	}
-	return channel, to, nil
-}
-
-func (t typed) ontoAlert(s *scheduler.Scheduler, to *config.Automation) error {
-	channel, recipient, err := t.channel(s, "--failure-alert-channel", t.FailureAlertChannel)
-	if err != nil {
-		return err
-	}
-	var cooldown time.Duration
-	if err := t.durations(duration{"--failure-alert-cooldown", t.FailureAlertCooldown, &cooldown}); err != nil {
-		return err
-	}
-	set(&to.AlertAfter, t.FailureAlertAfter)
-	set(&to.AlertCooldownSeconds, int64((cooldown+time.Second-1)/time.Second))
-	set(&to.AlertMode, t.FailureAlertMode)
-	set(&to.AlertChannel, channel)
-	set(&to.AlertTo, firstOf(t.FailureAlertTo, recipient))
-	set(&to.AlertAccount, t.FailureAlertAccountID)
-	set(&to.AlertSkipped, t.FailureAlertSkipped)
-	if t.FailureAlert != nil {
-		if to.AlertEnabled = *t.FailureAlert; !to.AlertEnabled && (t.FailureAlertAfter != 0 || channel != "") {
-			return t.refuse("--no-failure-alert excludes the other flags of failure alerts", "leave one of them out")
-		}
-	}
-	return nil
+	return a.checkAgent("automations "+t.command, t.Agent)
 }

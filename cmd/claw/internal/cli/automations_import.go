@@ -129,6 +129,9 @@ func ownCrontab() ([]byte, string, error) {
 	text, err := cmd.Output()
 	if err != nil {
 		why := firstOf(lastOf(said.String()), err.Error())
+		if errors.Is(err, exec.ErrNotFound) {
+			why = "the program crontab is not installed"
+		}
 		return nil, "", &failure{code: exitNotFound, text: "automations import: there is no crontab: " + why, remedy: []string{"claw cron import FILE reads one from a file, - from stdin"}, err: err}
 	}
 	return text, "crontab -l", nil
@@ -179,12 +182,18 @@ func (c *automationsImport) fromExport(a *app, s *scheduler.Scheduler, name stri
 func (c *automationsImport) compare(a *app, s *scheduler.Scheduler, w config.Automation, e scheduler.Entry, there bool) item {
 	it := item{Change: "+", Name: w.Name, wanted: w}
 	made, err := w.Build(a.now(), s.Zone)
+	if err == nil {
+		err = notOwnState(s, w.Watch, w.Watch)
+	}
 	if err != nil {
 		it.Change, it.Why, it.Hint = "!", err.Error(), strings.Join(remedyOf(err), "; ")
 		return it
 	}
 	made = automation.New(made, a.now())
 	it.Schedule, it.Does = s.Words(made), payloadWords(made.Payload)
+	if w.Agent != "" && a.checkAgent("automations import", w.Agent) != nil {
+		it.Notes = append(it.Notes, "there is no agent "+w.Agent+" here")
+	}
 	if !there {
 		return it
 	}

@@ -38,7 +38,7 @@ func (c *automationsNext) Run(a *app) error {
 	if c.Count < 1 || c.Count > 10000 {
 		return usagef(fmt.Sprintf("automations next: --count %d is not between 1 and 10000", c.Count))
 	}
-	from, zoned, slots, err := c.slots(a, s)
+	made, from, zoned, slots, err := c.slots(a, s)
 	if err != nil {
 		return cronError("next", err)
 	}
@@ -55,44 +55,76 @@ func (c *automationsNext) Run(a *app) error {
 	if c.JSON {
 		return a.io.JSON(nextJSON(words, times))
 	}
-	_, err = fmt.Fprint(a.io.Out, nextText(words, times, a.io.OutTTY))
-	return err
+	if _, err = fmt.Fprint(a.io.Out, nextText(words, times, a.io.OutTTY)); err != nil {
+		return err
+	}
+	c.remark(a, made, len(times))
+	return nil
+}
+
+// remark says what the times alone do not.
+func (c *automationsNext) remark(a *app, made automation.Automation, n int) {
+	spread := automation.Schedule{Kind: made.Schedule.Kind, Expr: made.Schedule.Expr}.Stagger()
+	switch {
+	case n == 0 && !made.Schedule.Kind.Timed():
+		a.io.Note(made.Name + " is not run by the clock; it has no times")
+	case n == 0:
+		a.io.Note(c.What + " has no times any more")
+	case made.ID == "" && spread > 0:
+		a.io.Say("an automation runs up to "+counted(int(spread.Minutes()), "minute")+" later, always by the same time", "claw cron add --exact runs it at the second")
+	case made.ID != "" && !made.Enabled:
+		a.io.Say(made.Name+" is off: it runs at none of these", "claw cron enable "+made.Name)
+	}
 }
 
 // slots are those of an automation that is called so, else of a schedule.
-func (c *automationsNext) slots(a *app, s *scheduler.Scheduler) (from time.Time, loc *time.Location, slots automation.Slots, err error) {
-	e, err := s.Find(c.What)
-	made := e.Automation
-	if missing, ok := err.(*scheduler.Refused); ok && missing.Missing {
-		made = automation.Automation{}
-		if !strings.ContainsAny(c.What, " @") {
-			return from, loc, slots, err
-		}
-		made.Schedule, err = automation.ParseSchedule(c.What, c.TZ, a.now(), s.Zone)
-		exact := int64(0)
-		if made.Schedule.Kind == automation.KindCron {
-			made.Schedule.StaggerMs = &exact // which comes of an id
-		}
-	} else if err == nil && c.TZ != "" && made.Schedule.Kind == automation.KindCron {
-		made.Schedule.TZ = c.TZ
-	}
-	if err != nil {
-		return from, loc, slots, err
+func (c *automationsNext) slots(a *app, s *scheduler.Scheduler) (made automation.Automation, from time.Time, loc *time.Location, slots automation.Slots, err error) {
+	if made, err = c.meant(a, s); err != nil {
+		return made, from, loc, slots, err
 	}
 	if loc, err = s.Zone(firstOf(c.TZ, made.Schedule.TZ)); err != nil {
-		return from, loc, slots, &automation.Error{Field: "time zone", Value: c.TZ, Why: "is not known here", Hint: "write an IANA name such as Europe/Berlin"}
+		return made, from, loc, slots, &automation.Error{Field: "time zone", Value: c.TZ, Why: "is not known here", Hint: "write an IANA name such as Europe/Berlin"}
 	}
 	from = a.now()
 	if c.From != "" {
 		if from, err = automation.ParseAt(c.From, a.now(), loc); err != nil {
-			return from, loc, slots, err
+			return made, from, loc, slots, err
 		}
 	}
 	if made.Schedule.Kind == automation.KindEvery && made.Schedule.AnchorMs == 0 {
 		made.Schedule.AnchorMs = from.UnixMilli()
 	}
-	slots, err = made.Slots(s.Zone)
-	return from, loc, slots, err
+	if slots, err = made.Slots(s.Zone); err == nil && made.ID == "" && made.Schedule.Kind == automation.KindCron {
+		if _, ok := slots.Next(from.Add(-time.Millisecond)); !ok { // as claw cron add would say
+			err = &automation.Error{Field: "cron expression", Value: c.What, Why: "has no upcoming run time and would never fire", Hint: "take other years, or none; --from looks from another time on"}
+		}
+	}
+	return made, from, loc, slots, err
+}
+
+// meant is the automation that is called so, else one of a schedule alone.
+func (c *automationsNext) meant(a *app, s *scheduler.Scheduler) (automation.Automation, error) {
+	e, err := s.Find(c.What)
+	made := e.Automation
+	missing, ok := err.(*scheduler.Refused)
+	switch {
+	case err == nil && c.TZ != "" && made.Schedule.Kind == automation.KindCron:
+		made.Schedule.TZ = c.TZ
+		return made, nil
+	case !ok || !missing.Missing:
+		return made, err
+	case isReboot(c.What):
+		return made, &automation.Error{Field: "schedule", Value: c.What, Why: "is once after each boot, and nobody knows when that is", Hint: "claw cron add @reboot makes an automation of it"}
+	}
+	schedule, bad := automation.ParseSchedule(c.What, c.TZ, a.now(), s.Zone)
+	if bad != nil && !strings.ContainsAny(c.What, " @") {
+		return made, err // it looks like a name
+	}
+	if schedule.Kind == automation.KindCron {
+		exact := int64(0)
+		schedule.StaggerMs = &exact // which comes of an id
+	}
+	return automation.Automation{Schedule: schedule}, bad
 }
 
 func nextJSON(words string, times []upcoming) map[string]any {

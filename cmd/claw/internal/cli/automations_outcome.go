@@ -21,9 +21,7 @@ func automationOutcome(e scheduler.Entry, now time.Time) string {
 		return disabledWords(*st.AutoDisabled) + " · claw cron enable " + e.Name
 	}
 	words := lastWords(st)
-	for _, r := range e.Open {
-		words = joinDots(words, "waits: "+firstOf(r.Why, "for its turn"))
-	}
+	words = joinDots(words, waitWords(e.Open))
 	switch {
 	case !e.Enabled:
 		words = joinDots("disabled", words)
@@ -36,6 +34,18 @@ func automationOutcome(e scheduler.Entry, now time.Time) string {
 	}
 	if st.LastDelivery == automation.NotDelivered || st.LastDelivery == automation.DeliveryLost {
 		words = joinDots(words, "message "+strings.ReplaceAll(string(st.LastDelivery), "-", " "))
+	}
+	return words
+}
+
+// waitWords says how many runs wait, and what the first of them waits for.
+func waitWords(open []automation.Run) string {
+	if len(open) == 0 {
+		return ""
+	}
+	words := "waits: " + firstOf(open[0].Why, "for its turn")
+	if more := len(open) - 1; more > 0 {
+		words += ", and " + itoa(more) + " more"
 	}
 	return words
 }

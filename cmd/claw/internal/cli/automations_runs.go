@@ -159,13 +159,30 @@ func runWhy(r automation.Run) string {
 		words = append(words, r.Why)
 	}
 	if r.Delivery == automation.NotDelivered || r.Delivery == automation.DeliveryLost {
-		told := "message " + strings.ReplaceAll(string(r.Delivery), "-", " ")
-		if r.DeliveryError != "" {
-			told += ": " + process.Collapse(output.Safe(r.DeliveryError))
-		}
-		words = append(words, told)
+		words = append(words, "message "+toldWords(r))
 	}
 	return strings.Join(words, "; ")
+}
+
+// messageFailed says what stands against the message of a run that succeeded.
+func messageFailed(r automation.Run) string {
+	words := "its message was not delivered"
+	if r.Delivery == automation.DeliveryLost {
+		words = "nobody knows whether its message was delivered"
+	}
+	if r.DeliveryError != "" {
+		words += ": " + process.Collapse(output.Safe(r.DeliveryError))
+	}
+	return words
+}
+
+// toldWords is what became of a run's message.
+func toldWords(r automation.Run) string {
+	words := strings.ReplaceAll(string(r.Delivery), "-", " ")
+	if r.DeliveryError != "" {
+		words += ": " + process.Collapse(output.Safe(r.DeliveryError))
+	}
+	return words
 }
 
 type automationsRun struct {
@@ -273,6 +290,8 @@ func runVerdict(r automation.Run, ended bool) error {
 		return &failure{code: exitRunning, text: "automations run: " + r.Name + " has ended; its message has not been sent yet", remedy: []string{"claw deliveries list"}}
 	case !ended:
 		return &failure{code: exitRunning, text: "automations run: " + r.Name + " has not ended", remedy: []string{look}}
+	case r.Completion() != automation.CompletionSucceeded && r.Status == automation.Succeeded:
+		return &failure{code: exitFailed, text: "automations run: " + messageFailed(r) + "; " + r.Name + " itself succeeded", remedy: []string{"claw deliveries list", look}}
 	case r.Completion() != automation.CompletionSucceeded:
 		return &failure{code: exitFailed, text: "automations run: " + r.Name + " " + strings.ReplaceAll(string(r.Status), "_", " ") + ": " + runWhy(r), remedy: []string{look}}
 	}

@@ -82,7 +82,11 @@ func sourcePairs(a *app, e scheduler.Entry) [][2]string {
 		if t.Once {
 			words += " (once)"
 		}
-		pairs = append(pairs, [2]string{"trigger", words}, [2]string{"asked", exact(e.State.CheckedAt)})
+		asked := exact(e.State.CheckedAt)
+		if n := e.State.Quiet; n > 0 {
+			asked += ", " + counted(n, "time") + " in a row with nothing to do"
+		}
+		pairs = append(pairs, [2]string{"trigger", words}, [2]string{"asked", asked})
 	}
 	if p := e.Pacing; p != nil {
 		pairs = append(pairs, [2]string{"pacing", "between " + millis(p.MinMs) + " and " + firstOf(millis(p.MaxMs), "any time")})
@@ -100,8 +104,10 @@ func sourceState(a *app, e scheduler.Entry) string {
 	switch {
 	case s == nil && e.Enabled:
 		return "begins when a runner or a tick is at work"
-	case s == nil:
+	case s == nil || !e.Enabled && s.Status != automation.SourceRunning:
 		return "not at work"
+	case !e.Enabled:
+		return "is being stopped"
 	}
 	words := sourceBrief(e)
 	if !s.ArmedAt.IsZero() && (s.Status == automation.SourceRunning || s.Status == automation.SourceStarting) {
@@ -157,6 +163,7 @@ func payloadPairs(e scheduler.Entry) [][2]string {
 	return [][2]string{
 		{"does", payloadWords(p)},
 		{"directory", p.Cwd},
+		{"stdin", process.Collapse(p.Input)},
 		{"variables", strings.Join(slices.Sorted(maps.Keys(p.Env)), " ")},
 		{"agent", e.AgentID},
 		{"session", session},

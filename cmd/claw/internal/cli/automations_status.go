@@ -3,7 +3,7 @@ package cli
 import "claw/runner/scheduler"
 
 type automationsStatus struct {
-	JSON bool `name:"json" help:"Print {\"enabled\", \"storePath\", \"jobs\", \"nextWakeAtMs\", \"on\", \"off\", \"autoDisabled\", \"running\"}."`
+	JSON bool `name:"json" help:"Print {\"enabled\", \"storePath\", \"jobs\", \"nextWakeAtMs\", \"on\", \"off\", \"autoDisabled\", \"running\", \"refused\"}."`
 }
 
 // Help shows examples.
@@ -21,8 +21,14 @@ func (c *automationsStatus) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	refused, err := a.refusedTables(s)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
-		return a.io.JSON(statusJSON(st))
+		out := statusJSON(st)
+		out["refused"] = len(refused)
+		return a.io.JSON(out)
 	}
 	state, next := "on", "nothing will come"
 	if !st.Enabled {
@@ -31,10 +37,14 @@ func (c *automationsStatus) Run(a *app) error {
 	if !st.Next.IsZero() {
 		next = moment(st.Next, a.now())
 	}
-	if err := a.io.Pairs([][2]string{{"state", state}, {"automations", jobWords(st)}, {"next", next}, {"kept in", st.StorePath}}); err != nil {
+	pairs := [][2]string{{"state", state}, {"automations", jobWords(st)}, {"next", next}, {"kept in", st.StorePath}}
+	if n := len(refused); n > 0 {
+		pairs = append(pairs, [2]string{"refused", counted(n, "table") + " of claw.toml"})
+	}
+	if err := a.io.Pairs(pairs); err != nil {
 		return err
 	}
-	a.brokenTables()
+	a.brokenTables(refused)
 	if st.On > 0 {
 		a.nobodyRuns(s)
 	}

@@ -12,24 +12,50 @@ import (
 
 // actor is who makes and changes automations: inside an agent's turn that
 // agent, with what the turn may use, else an operator (seed 003 section 10). Who
-// the agent is says the turn, not a variable that could be left out.
+// the agent is says the turn, not a variable that could be left out; and where
+// the turn's own is left out, the process that this runs in. It keeps agents to
+// what they were given by mistake, not by force: whoever runs programs as a user
+// can do what that user can.
 func (a *app) actor(store *state.Store) (automation.Actor, error) {
-	turn := a.env("TURN_ID")
-	if turn == "" {
+	turn, in := a.env("TURN_ID"), a.env("PROCESS_ID")
+	if turn == "" && in == "" {
 		return automation.Actor{}, nil
 	}
 	who := automation.Actor{Agent: firstOf(a.env("AGENT"), "unknown")}
 	err := store.View(func(tx *state.Tx) error {
+		if turn == "" {
+			var err error
+			if turn, err = turnOf(tx, in); err != nil || turn == "" {
+				return err
+			}
+		}
 		row, ok, err := state.Turns.Find(tx, turn)
 		if ok {
 			who.Agent = firstOf(row.Rec.Agent, who.Agent)
 		}
 		return err
 	})
-	if err == nil {
+	switch {
+	case err != nil:
+		return who, err
+	case turn != "":
 		who.Tools, err = agent.ToolsOf(store, turn)
+	case a.env("AGENT") == "" || a.env("SESSION") == "":
+		return automation.Actor{}, nil // a command of a person
 	}
-	return who, err
+	return who, err // with neither: a process that a turn has started, and no tools are known
+}
+
+// turnOf is the turn that a process of claw is, if it is one; slug is its
+// CLAW_PROCESS_ID.
+func turnOf(tx *state.Tx, slug string) (turn string, err error) {
+	rows, err := state.Processes.All(tx)
+	for _, row := range rows {
+		if row.Rec.Slug == slug { // the newest: slugs come again
+			turn = row.Rec.TurnID
+		}
+	}
+	return turn, err
 }
 
 func retryOf(cfg *config.Config) automation.Retry {

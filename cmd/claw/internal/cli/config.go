@@ -114,7 +114,15 @@ func (c *configCheck) Run(a *app) error {
 
 // warnings are those of the file, and those of what it names on this machine.
 func (c *configCheck) warnings(a *app, cfg *config.Config) []config.Warning {
-	return append(slices.Clone(cfg.Warnings), cfg.Check(a.getenv("PATH"))...)
+	all := append(slices.Clone(cfg.Warnings), cfg.Check(a.getenv("PATH"))...)
+	bad, _ := errors.AsType[*config.Error](a.declaredError(cfg))
+	if bad == nil {
+		return all
+	}
+	for _, p := range bad.Problems { // of the state: the file itself is in order
+		all = append(all, config.Warning{Source: config.Source{Kind: config.FromFile, File: p.File, Line: p.Line}, Key: p.Key, Text: p.Rule + "; the table counts for nothing"})
+	}
+	return all
 }
 
 func (c *configCheck) asJSON(a *app, cfg *config.Config, err error, wrong []*prompts.Error) error {

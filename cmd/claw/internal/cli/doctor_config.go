@@ -8,7 +8,6 @@ import (
 
 	"claw/cmd/claw/internal/config"
 	"claw/runner/recovery"
-	"claw/runner/scheduler"
 )
 
 const configFix = "edit it, then claw config check"
@@ -27,7 +26,7 @@ func (a *app) configFindings(cfg *config.Config, wrong error) (found []recovery.
 	if wrong != nil {
 		return found
 	}
-	found = append(found, problems("automation_table", cfg.CheckDeclared(a.now(), scheduler.Zones()))...)
+	found = append(found, problems("automation_table", a.declaredError(cfg))...)
 	for _, w := range cfg.Warnings {
 		found = append(found, recovery.Found("config_odd", placeOf(w), w.Text, configFix))
 	}

@@ -51,3 +51,9 @@ func Parse(args []string) error {
 	_, err = k.Parse(a.args)
 	return err
 }
+
+// Passwd reads a file of users: the name of a uid, and which names are its.
+func Passwd(text string, uid int) (name string, is func(string) bool) {
+	u := passwd(text, uid)
+	return u.name, u.is
+}

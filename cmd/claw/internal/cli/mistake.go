@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -70,4 +71,54 @@ func childNames(n *kong.Node) []string {
 		}
 	}
 	return names
+}
+
+// emptyValue refuses a value that was typed and is empty, or 0 where that is
+// nothing, of commands that make and change automations: a variable of a script
+// that is not set would otherwise leave out what somebody meant.
+func emptyValue(ctx *kong.Context) error {
+	n := ctx.Selected()
+	path := nodePath(n)
+	if !strings.HasPrefix(path, "automations ") {
+		return nil
+	}
+	zero := path == "automations add" || path == "automations edit"
+	for _, p := range ctx.Path {
+		var name string
+		var v reflect.Value
+		switch {
+		case p.Resolved:
+			continue
+		case p.Flag != nil:
+			name, v = "--"+p.Flag.Name, p.Flag.Target
+		case p.Positional != nil:
+			name, v = placeholder(p.Positional), p.Positional.Target
+		default:
+			continue
+		}
+		switch kind := v.Kind(); {
+		case kind == reflect.String && v.String() == "":
+			return usagef(path+": "+name+" is empty", withoutIt(n, p.Flag))
+		case zero && kind == reflect.Int64 && v.Int() == 0:
+			return usagef(path+": "+name+" 0 says nothing", withoutIt(n, p.Flag))
+		}
+	}
+	return nil
+}
+
+// withoutIt is how a flag's value is taken away: by --clear-…, where there is
+// one.
+func withoutIt(n *kong.Node, flag *kong.Flag) string {
+	if flag == nil {
+		return "leave it out, or write what is meant"
+	}
+	for name := flag.Name; name != ""; {
+		for _, f := range n.Flags {
+			if f.Name == "clear-"+name {
+				return "--clear-" + name + " takes it away"
+			}
+		}
+		name = name[:max(0, strings.LastIndexByte(name, '-'))]
+	}
+	return "leave it out, or write what is meant"
 }

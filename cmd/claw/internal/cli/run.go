@@ -106,6 +106,9 @@ func (a *app) dispatch() error {
 	}
 	a.global = root.globals
 	a.io.SetColor(root.Color)
+	if err := emptyValue(ctx); err != nil {
+		return err
+	}
 	return ctx.Run(a)
 }
 

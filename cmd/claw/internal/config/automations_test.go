@@ -67,7 +67,7 @@ func TestDeclared(t *testing.T) {
 			a.Schedule = automation.Schedule{Kind: automation.KindCron, Expr: "0 9 * * *", StaggerMs: ms(90_000)}
 		})},
 		{"a time in a zone, which stays when it has run", c + "at = \"2026-12-24T18:00\"\ntz = \"Europe/Berlin\"", with(func(a *automation.Automation) {
-			a.Schedule = automation.Schedule{Kind: automation.KindAt, At: time.Date(2026, 12, 24, 17, 0, 0, 0, time.UTC)}
+			a.Schedule = automation.Schedule{Kind: automation.KindAt, At: time.Date(2026, 12, 24, 17, 0, 0, 0, time.UTC), TZ: "Europe/Berlin"}
 		})},
 		{"a time that is past is a table all the same", c + `at = "2026-11-01T00:00Z"`, with(func(a *automation.Automation) {
 			a.Schedule = automation.Schedule{Kind: automation.KindAt, At: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}

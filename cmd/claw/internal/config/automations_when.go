@@ -118,7 +118,7 @@ func once(text, tz string, now time.Time, zone automation.Zones) (automation.Sch
 		}
 	}
 	at, err := automation.ParseAt(text, now, loc)
-	return automation.Schedule{Kind: automation.KindAt, At: at}, err
+	return automation.Schedule{Kind: automation.KindAt, At: at, TZ: tz}, err
 }
 
 // buildSpread is what a schedule has besides: stagger and anchor, and no key
@@ -158,6 +158,8 @@ func (a Automation) misplaced(kind automation.Kind) error {
 		{"recursive", a.Recursive, automation.KindWatch, "watch"},
 		{"glob", a.Glob != "", automation.KindWatch, "watch"},
 		{"keepAfterRun", a.KeepAfterRun, automation.KindAt, "at"},
+		{"stagger", a.Stagger > 0, automation.KindCron, "a cron expression"},
+		{"exact", a.Exact, automation.KindCron, "a cron expression"},
 	} {
 		if m.set && m.kind != kind {
 			return wrong(m.key, m.key+" means nothing without "+m.needs, "leave it out")

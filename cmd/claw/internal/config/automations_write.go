@@ -42,7 +42,7 @@ func (a *Automation) ofSchedule(from automation.Automation) {
 	a.TZ = s.TZ
 	switch s.Kind {
 	case automation.KindAt:
-		a.At, a.KeepAfterRun = s.At.UTC().Format(time.RFC3339Nano), !from.DeleteAfterRun
+		a.At, a.KeepAfterRun = s.At.In(zoneOf(s.TZ)).Format(time.RFC3339Nano), !from.DeleteAfterRun
 	case automation.KindEvery:
 		a.Every = formatEvery(time.Duration(s.EveryMs) * time.Millisecond)
 		if s.AnchorMs != 0 {
@@ -65,6 +65,18 @@ func (a *Automation) ofSchedule(from automation.Automation) {
 		a.Schedule = "@reboot"
 	}
 	a.DeleteAfterRun = from.DeleteAfterRun && s.Kind != automation.KindAt
+}
+
+// zoneOf is the zone that a time was written in: UTC where none is said.
+func zoneOf(name string) *time.Location {
+	if name == "" {
+		return time.UTC
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
 }
 
 func (a *Automation) ofPayload(from automation.Automation) {
