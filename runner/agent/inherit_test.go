@@ -57,7 +57,7 @@ func TestToolsOfWhatFollows(t *testing.T) {
 				if tt.event == nil {
 					return nil
 				}
-				return state.Events.Add(tx, "E", event.Event{ID: "E", State: event.Queued, Kind: event.KindExec, SessionKey: main, Tools: tt.event, CreatedAt: tx.Now()})
+				return state.Events.Add(tx, "E", event.Event{ID: "E", State: event.Queued, Kind: event.KindExec, SessionKey: main, Tools: session.LimitTo(tt.event), CreatedAt: tx.Now()})
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestToolsOfACommandWithinATurn(t *testing.T) {
 			if got := strings.Join(h.Row.Tools, ","); got != tt.want {
 				t.Errorf("%q; want %q", got, tt.want)
 			}
-			if got := event.Completion("E", process.Process{Tools: h.Row.Tools}, h.Row.CreatedAt).Tools; strings.Join(got, ",") != tt.want {
+			if got := event.Completion("E", process.Process{Tools: h.Row.Tools}, h.Row.CreatedAt).Tools; strings.Join(got.List(), ",") != tt.want {
 				t.Errorf("its end: %q", got)
 			}
 			os.WriteFile(w.Cwd+"/go", nil, 0o600)

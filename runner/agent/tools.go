@@ -35,7 +35,7 @@ func inherited(tx *state.Tx, s session.Session, t session.Turn) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		list = session.Narrow(list, ev.Rec.Tools)
+		list = session.Narrow(list, ev.Rec.Tools.List())
 	}
 	return list, nil
 }

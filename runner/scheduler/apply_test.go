@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"claw/runner/scheduler"
 	"claw/state/automation"
@@ -13,6 +14,7 @@ import (
 func TestApply(t *testing.T) {
 	w := newWorld(t)
 	is := w.add("is", "1h", nil)
+	w.clock.Advance(time.Second) // those of one millisecond have no order
 	before := w.position()
 	made := func(name, key string) scheduler.Wish {
 		a := is

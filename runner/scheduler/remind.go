@@ -80,7 +80,7 @@ func (s *Scheduler) enqueue(tx *state.Tx, a automation.Automation, r automation.
 	ev := event.Event{
 		ID: ulid.New(tx.Now()), State: event.Queued, Kind: event.KindCron, SessionKey: key, Agent: s.agent(a), ContextKey: ContextKey(a.ID),
 		Text: a.Told(r), CreatedAt: tx.Now(), Untrusted: r.Input != "",
-		Tools: a.Payload.ToolsAllow,
+		Tools: session.LimitTo(a.Payload.ToolsAllow),
 	}
 	if later { // a turn about something else shows it
 		ev.Kind, ev.NextTurn = event.KindEvent, true

@@ -45,23 +45,12 @@ func Conclude(tx *state.Tx, id string, end End) (process.Process, error) {
 		return p, err
 	}
 	exit := end.Exit
-	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, notBefore(p, end.At)
+	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, p.NotBefore(end.At)
 	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
 	if err := finish(tx, &p, end.Told, end.Shown); err != nil {
 		return p, err
 	}
 	return p, state.Processes.Put(tx, id, row.Rev, p)
-}
-
-// notBefore is when p ended: not before it began, also where the clock was set
-// back meanwhile.
-func notBefore(p process.Process, at time.Time) time.Time {
-	for _, begun := range [...]time.Time{p.CreatedAt, p.StartedAt} {
-		if at.Before(begun) {
-			at = begun
-		}
-	}
-	return at
 }
 
 // Unclaimed turns the end of a foreground process, whose caller was killed
@@ -153,7 +142,7 @@ func View(store *state.Store, p process.Process, now time.Time) process.Process 
 	}
 	end := inferred(store, p, now)
 	exit := end.Exit
-	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, notBefore(p, end.At)
+	p.Phase, p.Exit, p.EndedAt = end.Phase, &exit, p.NotBefore(end.At)
 	p.Output, p.Tail, p.Leftover, p.StdinOpen = end.Totals, end.Tail, end.Leftover, false
 	p.Background = true // what Lost will make of it: nobody waits for it any more
 	return p

@@ -195,7 +195,7 @@ func (s *supervisor) recordStart() {
 			return err
 		}
 		p := row.Rec
-		p.Phase, p.StartedAt = process.Running, tx.Now()
+		p.Phase, p.StartedAt = process.Running, p.NotBefore(tx.Now())
 		p.Root, p.Ungrouped = s.root, s.ungrouped
 		p.PTY, p.StdinOpen = s.term != nil, s.stdin != nil
 		p.Warnings = s.warnings

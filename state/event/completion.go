@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"claw/state/process"
+	"claw/state/session"
 )
 
 // The kinds: a background command ended; a reminder is due; another task
@@ -79,7 +80,7 @@ func Completion(id string, p process.Process, now time.Time) Event {
 		Details:    Details(p.Tail),
 		ProcessID:  p.ID,
 		TaskID:     p.TaskID,
-		Tools:      p.Tools,
+		Tools:      session.LimitTo(p.Tools),
 		CreatedAt:  now,
 		Command:    p.Command,
 		Name:       p.Label,

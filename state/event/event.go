@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"claw/state/delivery"
+	"claw/state/session"
 )
 
 // State is what became of an event.
@@ -41,12 +42,12 @@ type Event struct {
 	Route     delivery.Route `json:"route,omitzero"`      // where it came from, if it did from outside
 	Untrusted bool           `json:"untrusted,omitempty"` // its text is somebody else's
 	// Tools are what a turn that shows it may use: no more than whoever caused
-	// it. Nil: nothing is said, which is all.
-	Tools     []string  `json:"tools,omitzero"`
-	NextTurn  bool      `json:"nextTurn,omitempty"` // waits for the next turn or heartbeat, wakes nobody
-	TurnID    string    `json:"turnId,omitempty"`   // the last turn that showed it
-	Failures  int       `json:"failures,omitempty"` // turns that showed it and failed
-	NotBefore time.Time `json:"notBefore,omitzero"` // after a failure: not shown again before
+	// it.
+	Tools     session.Limit `json:"tools,omitempty"`
+	NextTurn  bool          `json:"nextTurn,omitempty"` // waits for the next turn or heartbeat, wakes nobody
+	TurnID    string        `json:"turnId,omitempty"`   // the last turn that showed it
+	Failures  int           `json:"failures,omitempty"` // turns that showed it and failed
+	NotBefore time.Time     `json:"notBefore,omitzero"` // after a failure: not shown again before
 
 	// Of the command that ended, for Notice.
 	Command    string `json:"command,omitempty"`    // for reading, as in the process's row

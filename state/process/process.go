@@ -129,5 +129,18 @@ type Process struct {
 	Cleared bool     `json:"cleared,omitempty"` // taken out of sight by clear
 }
 
+// NotBefore is a time as what happens to p now gets it: nothing starts before it
+// was made and nothing ends before it started, also where the clock was set back
+// meanwhile. Both go by it, so that a short command never seems to have run for as
+// long as the clock went back.
+func (p Process) NotBefore(now time.Time) time.Time {
+	for _, begun := range [...]time.Time{p.CreatedAt, p.StartedAt} {
+		if now.Before(begun) {
+			now = begun
+		}
+	}
+	return now
+}
+
 // Live tells a row whose command may still run as far as the ledger knows.
 func (p Process) Live() bool { return p.Phase == Starting || p.Phase == Running }

@@ -41,8 +41,8 @@ func (c *eventSend) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if ev.Tools = who.Tools; who.Agent == "" {
-		ev.Tools = nil
+	if who.Agent != "" {
+		ev.Tools = session.LimitTo(who.Tools)
 	}
 	sent, why, err := heartbeat.Send(a.ctx, store, ev)
 	if err != nil {
