@@ -90,6 +90,20 @@ func (w *world) end() {
 	}
 }
 
+// alive is what of this world runs, and what its ledgers say of that.
+func (w *world) alive() string {
+	var b strings.Builder
+	for _, pid := range w.running() {
+		where, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
+		fmt.Fprintf(&b, "%d %c %q in %s\n", pid, state(pid), argvOf(pid), where)
+	}
+	for _, name := range []string{"processes", "turns", "sessions", "events", "deliveries"} {
+		raw, _ := os.ReadFile(filepath.Join(w.state, "ledgers", name+".jsonl"))
+		fmt.Fprintf(&b, "%s: %s", name, raw)
+	}
+	return b.String()
+}
+
 // notes is what the supervisors wrote down for nobody.
 func (w *world) notes() string {
 	var b strings.Builder
@@ -183,7 +197,7 @@ func (w *world) until(what string, done func() bool) {
 	step := time.Millisecond
 	for end := time.Now().Add(patience); !done(); time.Sleep(step) {
 		if time.Now().After(end) {
-			w.t.Fatalf("waited %s in vain until %s\n%s", patience, what, w.notes())
+			w.t.Fatalf("waited %s in vain until %s\n%s%s", patience, what, w.alive(), w.notes())
 		}
 		step = min(2*step, 50*time.Millisecond)
 	}
