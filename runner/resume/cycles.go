@@ -58,8 +58,12 @@ type Plan struct {
 	Next  time.Time // when the first of those that wait is due; zero: none is foreseen
 }
 
-// lookAgain is when to look again at an agent that runs without a supervisor.
-const lookAgain = time.Minute
+// lookAgain is when to look again at an agent that runs without a supervisor:
+// nobody tells of its end. Most end at once, with what killed the supervisor; one
+// that stays is looked at less and less often.
+func lookAgain(interrupted, now time.Time) time.Time {
+	return now.Add(min(max(now.Sub(interrupted), time.Second), time.Minute))
+}
 
 // Plan decides about all sessions at now. Where nothing was cut off it decodes
 // nothing.
@@ -89,7 +93,7 @@ func planned(items []Item, now time.Time) (p Plan) {
 		case it.State == session.ViewRecoverable:
 			p.soon(it.NotBefore)
 		case it.Leftover():
-			p.soon(now.Add(lookAgain))
+			p.soon(lookAgain(it.Cycle.InterruptedAt, now))
 		}
 		p.Items = append(p.Items, it)
 	}
