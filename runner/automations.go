@@ -37,12 +37,16 @@ func (s *shift) schedule(ctx context.Context, w *parts) {
 
 // start carries runs out beside the passes, which know that they are at work.
 func (s *shift) start(w *parts, runs []automation.Run) {
+	s.carry(runs, func() error { return w.start(s.turns, runs) })
+}
+
+func (s *shift) carry(runs []automation.Run, do func() error) {
 	keys := make([]string, len(runs))
 	for i, r := range runs {
 		keys[i] = r.ID
 		s.runs[r.ID] = true
 	}
-	s.launch(landing{slot: slotRun, keys: keys}, func(l *landing) { l.err = w.start(s.turns, runs) })
+	s.launch(landing{slot: slotRun, keys: keys}, func(l *landing) { l.err = do() })
 }
 
 // landRun lets go of a run: what becomes of it is in its row.

@@ -8,6 +8,7 @@ import (
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
 	"claw/runner/scheduler"
+	"claw/state/automation"
 	"claw/state/process"
 	"claw/state/session"
 )
@@ -22,9 +23,12 @@ type Script struct {
 	Flush   func(ctx context.Context) (deliver.Flushed, error)
 	Waiting func() time.Time
 	// Next is when automations have something to do next; Prepare is told so
-	// shortly before.
+	// shortly before, and says how many commands that are. They are claimed by
+	// Ahead and started by StartAt.
 	Next    func(now time.Time) time.Time
-	Prepare func(at time.Time)
+	Prepare func(at time.Time) (commands int)
+	Ahead   func(at time.Time) scheduler.Work
+	StartAt func(at time.Time, runs []automation.Run)
 }
 
 // Play makes the passes of r those of a script.
@@ -46,10 +50,20 @@ func (r *Runner) Play(s Script) {
 			return scheduler.Work{Next: s.Next(r.Clock.Now())}, nil
 		}
 	}
-	p.prepare = func(at time.Time) error {
+	p.prepare = func(at time.Time) (int, error) {
 		if s.Prepare != nil {
-			s.Prepare(at)
+			return s.Prepare(at), nil
 		}
+		return 0, nil
+	}
+	p.ahead = func(_ context.Context, at time.Time, _ func(string) bool) (scheduler.Work, error) {
+		if s.Ahead != nil {
+			return s.Ahead(at), nil
+		}
+		return scheduler.Work{}, nil
+	}
+	p.startAt = func(_ context.Context, at time.Time, runs []automation.Run) error {
+		s.StartAt(at, runs)
 		return nil
 	}
 	if s.Settle != nil {

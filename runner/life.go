@@ -27,6 +27,7 @@ type life struct {
 
 	first      bool          // no pass has been made yet
 	prepared   time.Time     // what is due then has been prepared for
+	claimAt    time.Time     // when that is claimed ahead; zero: it has been, or is not to be
 	seen       wake.Stamp    // before the last pass
 	lastPass   time.Duration // on the monotonic clock
 	took       time.Duration // the last pass
@@ -153,6 +154,7 @@ func (l *life) look(ctx context.Context) {
 	}
 	if ctx.Err() == nil {
 		l.prepare()
+		l.claimAhead(ctx)
 	}
 }
 
@@ -290,32 +292,6 @@ func (l *life) sleep(ctx context.Context) {
 	}
 }
 
-// lead is how long before something is due it is prepared for: some dozen
-// supervisors boot in that time.
-const lead = 500 * time.Millisecond
-
-// nears tells that what automations have due next is near, and not here yet.
-func (l *life) nears() bool {
-	in := l.shift.cronNext.Sub(l.Clock.Now())
-	return !l.shift.cronNext.IsZero() && in > 0 && in <= lead
-}
-
-// prepare gets ready for what is due soon, once. What goes wrong is said by the
-// pass that follows.
-func (l *life) prepare() {
-	s := l.shift
-	if !l.nears() || l.prepared.Equal(s.cronNext) || s.stuck != nil {
-		return
-	}
-	l.prepared = s.cronNext
-	l.stir()
-	if s.r == nil && l.load(false) != nil {
-		return
-	}
-	s.see()
-	_ = s.r.work(s.mode).prepare(s.cronNext)
-}
-
 // patience is how long to sleep at most. What the last pass has left undone is
 // not waited for: that pass had a reason.
 func (l *life) patience() time.Duration {
@@ -323,8 +299,8 @@ func (l *life) patience() time.Duration {
 	if next := l.shift.next(); next.After(l.shift.passed) {
 		wait = min(wait, max(0, next.Sub(l.Clock.Now())))
 	}
-	if at := l.shift.cronNext; at.After(l.Clock.Now()) && !at.Equal(l.prepared) {
-		wait = min(wait, max(0, at.Add(-lead).Sub(l.Clock.Now())))
+	if at := l.nearest(); !at.IsZero() {
+		wait = min(wait, max(0, at.Sub(l.Clock.Now())))
 	}
 	if l.shift.stuck != nil {
 		wait = min(clock.Longest, max(0, l.until-l.Clock.Elapsed()))

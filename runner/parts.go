@@ -30,7 +30,11 @@ type parts struct {
 	start    func(ctx context.Context, group []automation.Run) error
 	stop     func(r automation.Run) error
 
-	prepare func(at time.Time) error // for what is due then
+	// Before an instant: what is due then is made ready, in how many commands;
+	// these are claimed; and then they are started.
+	prepare func(at time.Time) (commands int, err error)
+	ahead   func(ctx context.Context, at time.Time, atWork func(runID string) bool) (scheduler.Work, error)
+	startAt func(ctx context.Context, at time.Time, runs []automation.Run) error
 
 	startSource, stopSource func(ctx context.Context, src automation.Source) error
 
@@ -74,11 +78,11 @@ func (r *Runner) work(m boot.Mode) *parts {
 	}
 	if cron == nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }
-		p.prepare = func(time.Time) error { return nil }
+		p.prepare = func(time.Time) (int, error) { return 0, nil }
 		return p
 	}
 	p.schedule, p.start, p.stop = cron.Pass, cron.StartAll, cron.Stop
-	p.prepare = cron.Prepare
+	p.prepare, p.ahead, p.startAt = cron.Prepare, cron.PassAhead, cron.StartAt
 	p.noSlots = func() { cron.NoSlots = true }
 	p.startSource, p.stopSource = cron.StartSource, cron.StopSource
 	return p

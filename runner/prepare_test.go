@@ -17,13 +17,14 @@ func TestPreparesForWhatIsDue(t *testing.T) {
 		}
 		return time.Time{}
 	}
-	h.script.Prepare = func(at time.Time) {
+	h.script.Prepare = func(at time.Time) int {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if !at.Equal(due) {
 			t.Errorf("it prepares for %v, due is %v", at, due)
 		}
 		prepared = append(prepared, h.clock.Now())
+		return 0
 	}
 	count := func() int {
 		h.mu.Lock()

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"claw/runner/internal/failpoint"
@@ -103,16 +104,22 @@ func (s *Scheduler) peek(now time.Time, atWork func(string) bool) (sh *sheet, w 
 // claim with it, before the command runs. What a power cut takes before that
 // has not begun.
 func (sh *sheet) durability() []state.UpdateOption {
+	if sh.startsOnly() {
+		return []state.UpdateOption{state.Relaxed()}
+	}
+	return nil
+}
+
+// startsOnly tells that all there is to do is to start commands.
+func (sh *sheet) startsOnly() bool {
 	p := sh.plan
 	if len(sh.ended)+len(p.Stop)+len(p.Notices)+len(p.Deleted) > 0 || len(p.Start) == 0 || len(p.Start) != len(p.Runs) {
-		return nil
+		return false
 	}
-	for _, r := range p.Start {
-		if a := sh.auto(r.AutomationID).Rec; a.Payload.Kind != automation.PayloadCommand || a.Checks(r) {
-			return nil
-		}
-	}
-	return []state.UpdateOption{state.Relaxed()}
+	return !slices.ContainsFunc(p.Start, func(r automation.Run) bool {
+		a := sh.auto(r.AutomationID).Rec
+		return a.Payload.Kind != automation.PayloadCommand || a.Checks(r)
+	})
 }
 
 // current tells that the agenda says what the plan says, or that there is

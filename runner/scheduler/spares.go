@@ -9,9 +9,9 @@ import (
 	"claw/state/automation"
 )
 
-// maxSpares bounds how many supervisors wait for what is due next. Each takes a
-// few MiB; where more is due at once the others are started when it is.
-const maxSpares = 64
+// MaxSpares bounds how many supervisors wait for what is due next. Each takes 1.5
+// MiB of its own; where more is due at once the others are started when it is.
+const MaxSpares = 128
 
 // Spares are supervisors that were started before anything is due: a command
 // whose time has come need not wait for its supervisor to boot. The ULID of a
@@ -125,15 +125,14 @@ func (p *Spares) Close() {
 	p.Discard()
 }
 
-// Prepare gets ready for what will be due at an instant that is near: it has
-// spares for the commands, and what a pass then reads has been read. It returns
-// at once where there is no place for spares.
-func (s *Scheduler) Prepare(at time.Time) error {
+// Prepare gets ready for what will be due at an instant that is near, n commands:
+// it has spares for them, and what a pass then reads has been read. It returns at
+// once where there is no place for spares.
+func (s *Scheduler) Prepare(at time.Time) (n int, err error) {
 	if s.Spares == nil || !s.Enabled {
-		return nil
+		return 0, nil
 	}
-	n := 0
-	err := s.Store.View(func(tx *state.Tx) error {
+	err = s.Store.View(func(tx *state.Tx) error {
 		sh, err := s.read(tx, at, nobody)
 		if err != nil {
 			return err
@@ -147,9 +146,9 @@ func (s *Scheduler) Prepare(at time.Time) error {
 		return nil
 	})
 	if err == nil {
-		s.Spares.fill(min(n, maxSpares), s.Store.Dir())
+		s.Spares.fill(min(n, MaxSpares), s.Store.Dir())
 	}
-	return err
+	return n, err
 }
 
 // spare is the supervisor of a claim: one that waits, or a new one.

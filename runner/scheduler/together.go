@@ -85,11 +85,67 @@ func (s *Scheduler) commands(ctx context.Context, all []claimed) error {
 		return nil // the claims are taken back
 	}
 	failpoint.Hit("run-starting")
-	var errs []error
-	for i, err := range s.launch(ctx, all) {
-		if err != nil {
-			errs = append(errs, s.couldNotStart(ctx, all[i].r, err))
+	l := s.ready(all)
+	supervisor.LaunchAll(ctx, s.Store, l.list)
+	return s.launched(ctx, l)
+}
+
+// launch are commands that are started together. Those that could not be made
+// ready are in failed.
+type launch struct {
+	list   []*supervisor.Launching
+	runs   []automation.Run // of list
+	stdins []*os.File
+	failed []misfire
+}
+
+type misfire struct {
+	run automation.Run
+	err error
+}
+
+func (l *launch) add(more *launch) {
+	l.list, l.runs = append(l.list, more.list...), append(l.runs, more.runs...)
+	l.stdins, l.failed = append(l.stdins, more.stdins...), append(l.failed, more.failed...)
+}
+
+// ready finds out what to run and has supervisors for it; launched must follow.
+func (s *Scheduler) ready(all []claimed) *launch {
+	l := &launch{}
+	for _, c := range all {
+		one, stdin, err := s.prepared(c)
+		if stdin != nil {
+			l.stdins = append(l.stdins, stdin)
 		}
+		if err != nil {
+			l.failed = append(l.failed, misfire{c.r, err})
+			continue
+		}
+		l.list, l.runs = append(l.list, one), append(l.runs, c.r)
+	}
+	return l
+}
+
+// launched lets go of commands that have been started, and ends the runs of
+// those that could not be.
+func (s *Scheduler) launched(ctx context.Context, l *launch) error {
+	for _, f := range l.stdins {
+		f.Close()
+	}
+	failed := l.failed
+	for i, one := range l.list {
+		err := one.Err
+		if err == nil {
+			failpoint.Hit("run-started")
+			err = one.Handle.Close()
+		}
+		if err != nil {
+			failed = append(failed, misfire{l.runs[i], err})
+		}
+	}
+	var errs []error
+	for _, f := range failed {
+		errs = append(errs, s.couldNotStart(ctx, f.run, f.err))
 	}
 	return errors.Join(errs...)
 }
@@ -103,32 +159,8 @@ func (s *Scheduler) couldNotStart(ctx context.Context, r automation.Run, why err
 	return s.conclude(r, automation.End{Status: automation.Failed, Category: automation.Other, Error: "it could not be started: " + why.Error()})
 }
 
-// launch starts commands and gives an error for each, nil for those that run.
-func (s *Scheduler) launch(ctx context.Context, all []claimed) []error {
-	errs := make([]error, len(all))
-	var list []*supervisor.Launching
-	var of []int // which of all
-	for i, c := range all {
-		l, stdin, err := s.prepared(c)
-		if stdin != nil {
-			defer stdin.Close()
-		}
-		if errs[i] = err; err == nil {
-			list, of = append(list, l), append(of, i)
-		}
-	}
-	supervisor.LaunchAll(ctx, s.Store, list)
-	for k, l := range list {
-		if errs[of[k]] = l.Err; l.Err == nil {
-			failpoint.Hit("run-started")
-			errs[of[k]] = l.Handle.Close()
-		}
-	}
-	return errs
-}
-
-// prepared finds out what to run and has a supervisor for it. The caller closes
-// stdin once it has been launched; nil when there is none.
+// prepared finds out what to run and has a supervisor for it. stdin is to be
+// closed once it has been launched; nil when there is none.
 func (s *Scheduler) prepared(c claimed) (l *supervisor.Launching, stdin *os.File, err error) {
 	ex := s.exec(c.a, c.r)
 	if input := c.a.Stdin(c.r); input != "" {

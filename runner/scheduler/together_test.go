@@ -110,7 +110,7 @@ func TestSpares(t *testing.T) {
 		a.Payload = automation.Payload{Kind: automation.PayloadEvent, Text: "x"}
 	})
 	due := w.clock.Now().Add(time.Minute)
-	if err := w.Prepare(due); err != nil {
+	if _, err := w.Prepare(due); err != nil {
 		t.Fatal(err)
 	}
 	ids := w.Spares.IDs()
@@ -147,7 +147,7 @@ func TestASpareThatDied(t *testing.T) {
 	w.Spares = new(scheduler.Spares)
 	defer w.Spares.Close()
 	w.add("job", "1m", sh("echo ran >> "+w.dir+"/lines"))
-	if err := w.Prepare(w.clock.Now().Add(time.Minute)); err != nil {
+	if _, err := w.Prepare(w.clock.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	ids, pids := w.Spares.IDs(), w.Spares.PIDs()
@@ -186,7 +186,7 @@ func TestAClaimThatCannotBeWritten(t *testing.T) {
 	w.open(store)
 	w.Spares = new(scheduler.Spares)
 	defer w.Spares.Close()
-	if err := w.Prepare(w.clock.Now().Add(time.Minute)); err != nil {
+	if _, err := w.Prepare(w.clock.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	before := w.Spares.IDs()

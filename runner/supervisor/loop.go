@@ -71,6 +71,8 @@ type supervisor struct {
 
 	warnings  []string // about the start, for the caller and the row
 	announced bool     // the caller has been told that the command runs
+	recorded  bool     // and so has its row, see rush.go
+	rush      <-chan struct{}
 
 	panics int      // of earlier incarnations
 	handed handover // by the last of them
@@ -92,6 +94,8 @@ func (s *supervisor) run() int {
 			s.rootEnded(x)
 		case <-s.drained:
 			s.drained = nil
+		case <-s.rush:
+			s.rushed()
 		case req := <-s.requests:
 			s.serve(req)
 		case msg := <-s.link.messages:
@@ -111,7 +115,7 @@ func (s *supervisor) run() int {
 // over tells that nothing more is waited for: the command has ended and its
 // output is complete, or what holds the pipe has been silent long enough.
 func (s *supervisor) over() bool {
-	if s.exited == nil {
+	if s.exited == nil || s.rush != nil {
 		return false
 	}
 	if s.killing.pending() {
@@ -157,7 +161,7 @@ func (s *supervisor) nextInstant() time.Duration {
 	switch {
 	case s.exited == nil && s.forced == "":
 		return sooner(s.deadline, s.silenceEnds())
-	case s.exited == nil || s.drained == nil || s.killing.pending():
+	case s.exited == nil || s.drained == nil || s.rush != nil || s.killing.pending():
 		return 0
 	case !s.paid():
 		return s.clock.Elapsed() + settleQuiet

@@ -50,6 +50,7 @@ type handover struct {
 	Exited    *proc.Status     `json:"exited,omitempty"`
 	Attached  bool             `json:"attached,omitempty"`
 	Announced bool             `json:"announced,omitempty"`
+	Recorded  bool             `json:"recorded,omitempty"`
 	Warnings  []string         `json:"warnings,omitempty"`
 	Rest      []byte           `json:"rest,omitempty"` // what the caller has still to get
 	Told      *toldFrame       `json:"told,omitempty"` // what it asked and was not done
@@ -144,10 +145,10 @@ var (
 func (s *supervisor) handover() handover {
 	h := handover{
 		Spec: s.spec, Root: s.root, Ungrouped: s.ungrouped, Forced: s.forced, Killing: s.killing != nil,
-		Exited: s.ended(), Attached: s.link.attached(), Announced: s.announced, Warnings: s.warnings, Panics: s.panics + 1,
+		Exited: s.ended(), Attached: s.link.attached(), Announced: s.announced, Recorded: s.recorded, Warnings: s.warnings, Panics: s.panics + 1,
 		Lifeline: int(s.lifeline.Fd()), Conn: -1, Control: -1, Stdin: -1, Master: -1, Slave: -1,
 	}
-	h.Spec.Env, h.Spec.Argv, h.Spec.Row.Command = nil, nil, ""
+	h.Spec.Env, h.Spec.Argv, h.Spec.Row.Command, h.Spec.Rush = nil, nil, "", false
 	h.LeftMs = s.left(h.Exited != nil)
 	h.SilentMs = (s.clock.Elapsed() - s.lastPrinted()).Milliseconds()
 	if h.Exited != nil && h.Forced == "" {
@@ -273,7 +274,7 @@ func (h handover) supervisor() *supervisor {
 		lifeline: os.NewFile(uintptr(h.Lifeline), "lock"),
 		root:     h.Root, ungrouped: h.Ungrouped, forced: h.Forced, exited: h.Exited,
 		requests: make(chan request),
-		warnings: h.Warnings, announced: h.Announced,
+		warnings: h.Warnings, announced: h.Announced, recorded: h.Recorded,
 	}
 	s.dir = state.ProcessDir(string(h.Spec.StateDir), s.id)
 	s.begun = s.clock.Elapsed() - time.Duration(h.SilentMs)*time.Millisecond
@@ -327,6 +328,8 @@ func (s *supervisor) again() int {
 		s.announce()
 	case s.handed.Attached:
 		s.takeUp(s.handed.Rest, s.handed.told())
+	case !s.recorded:
+		s.recordStart()
 	}
 	s.drained = s.capture()
 	if s.handed.Killing {

@@ -20,6 +20,7 @@ type Spec struct {
 	Stdin    StdinMode        `json:"stdin"`
 	Merged   bool             `json:"merged,omitempty"`   // stdout and stderr are one pipe
 	Attached bool             `json:"attached,omitempty"` // the caller wants the output streamed until it detaches
+	Rush     bool             `json:"rush,omitempty"`     // others start in the same moment, see rush.go
 	Wake     string           `json:"wake,omitempty"`     // see Request.Wake
 	Undo     exacts           `json:"undo,omitempty"`     // see Request.Undo
 	Retain   retention.Policy `json:"retain"`

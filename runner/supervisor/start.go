@@ -50,7 +50,9 @@ func (s *supervisor) start() int {
 // announce makes it known that the command runs: in the row, to those who
 // look for the control socket, and to the caller.
 func (s *supervisor) announce() {
-	s.recordStart()
+	if !s.spec.Rush {
+		s.recordStart()
+	}
 	if s.spec.Attached {
 		s.link.open()
 	}
@@ -58,7 +60,11 @@ func (s *supervisor) announce() {
 		s.note("report the start: " + err.Error())
 	}
 	s.announced = true
-	if !s.spec.Attached {
+	switch {
+	case s.spec.Attached:
+	case s.spec.Rush:
+		s.rush = s.rushEnds()
+	default:
 		s.link.conn.Close()
 	}
 }
@@ -189,6 +195,7 @@ func (s *supervisor) started(child proc.Child) {
 // recordStart writes the identity of the command into the row. It is not
 // synced: after a power cut there is no command to know about.
 func (s *supervisor) recordStart() {
+	s.recorded = true
 	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
 		row, ok, err := state.Processes.Get(tx, s.id)
 		if err != nil || !ok {

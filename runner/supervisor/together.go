@@ -26,42 +26,83 @@ type Launching struct {
 
 	lifeline *os.File
 	row      process.Process
+	unsynced error // what kept the disk from taking the claim
 }
 
 // LaunchAll is Launch for several commands. One transaction claims all of their
 // rows, so that they share one wait for the lock and one for the disk. One that
 // cannot be started does not touch the others; without the transaction none is.
 func LaunchAll(ctx context.Context, store *state.Store, all []*Launching) {
-	var ready []*Launching
+	startAll(store, all, claimAll(ctx, store, all))
+}
+
+// ClaimAll is the first half of LaunchAll, for commands whose time is near: when
+// it returns, all is on the disk that must be before they start. StartAll must
+// follow, for any number of such groups at once.
+func ClaimAll(ctx context.Context, store *state.Store, all []*Launching) {
+	err := claimAll(ctx, store, all)()
+	for _, l := range all {
+		l.unsynced = err
+	}
+}
+
+// StartAll is the second half.
+func StartAll(store *state.Store, all []*Launching) {
+	startAll(store, all, func() error { return nil })
+}
+
+// claimAll makes ready what can be started, and claims it; the others get an Err
+// and their supervisors go. durable waits for the disk.
+func claimAll(ctx context.Context, store *state.Store, all []*Launching) (durable func() error) {
 	for _, l := range all {
 		if l.lifeline, l.Err = l.Spare.takeLifeline(store); l.Err != nil {
 			l.Spare.Discard()
-			continue
 		}
-		defer l.lifeline.Close()
-		ready = append(ready, l)
 	}
-	if len(ready) == 0 {
-		return
-	}
-	durable, err := claim(ctx, store, ready)
+	durable, err := claim(ctx, store, waiting(all))
 	if err != nil {
-		for _, l := range ready {
-			l.Err = err
-			l.Spare.Discard()
-			os.RemoveAll(store.ProcessDir(l.Spare.id))
+		for _, l := range all {
+			l.drop(store, err)
 		}
-		return
 	}
 	failpoint.Hit("exec-claimed")
+	return durable
+}
+
+// waiting are those of all that can still be started.
+func waiting(all []*Launching) (list []*Launching) {
+	for _, l := range all {
+		if l.Err == nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// drop lets go of a command that nobody starts any more.
+func (l *Launching) drop(store *state.Store, why error) {
+	if l.Err != nil {
+		return
+	}
+	l.Err = why
+	l.Spare.Discard()
+	l.lifeline.Close()
+	os.RemoveAll(store.ProcessDir(l.Spare.id))
+}
+
+// startAll starts what has been claimed and waits for the answers.
+func startAll(store *state.Store, all []*Launching, durable func() error) {
+	ready := waiting(all)
 	synced := make(chan error, 1)
 	if slices.ContainsFunc(ready, func(l *Launching) bool { return l.Synced }) {
 		synced <- durable()
 	} else {
 		go func() { synced <- durable() }()
 	}
+	rush := len(ready) > 1
 	for _, l := range ready {
-		l.Err = l.send(store)
+		l.Err = l.send(store, rush)
+		l.lifeline.Close() // the supervisor's alone from here on: its death must be seen
 	}
 	for _, l := range ready {
 		if l.Err == nil {
@@ -70,10 +111,12 @@ func LaunchAll(ctx context.Context, store *state.Store, all []*Launching) {
 	}
 	syncErr := <-synced
 	for _, l := range ready {
-		if syncErr != nil && l.Handle != nil && l.Err == nil {
-			l.Handle.Warnings = append(l.Handle.Warnings, syncErr.Error())
-		} else if syncErr != nil {
-			l.Err = errors.Join(l.Err, syncErr)
+		switch err := errors.Join(l.unsynced, syncErr); {
+		case err == nil:
+		case l.Handle != nil && l.Err == nil:
+			l.Handle.Warnings = append(l.Handle.Warnings, err.Error())
+		default:
+			l.Err = errors.Join(l.Err, err)
 		}
 	}
 }
@@ -86,6 +129,9 @@ func LaunchAll(ctx context.Context, store *state.Store, all []*Launching) {
 // could be lost.
 func claim(ctx context.Context, store *state.Store, all []*Launching) (durable func() error, err error) {
 	durable = func() error { return nil }
+	if len(all) == 0 {
+		return durable, nil
+	}
 	opt := state.Relaxed()
 	for _, l := range all {
 		if l.Request.Row.Background {
@@ -126,7 +172,7 @@ func (l *Launching) claim(tx *state.Tx) error {
 }
 
 // send hands the specification over, and the life-line with it.
-func (l *Launching) send(store *state.Store) error {
+func (l *Launching) send(store *state.Store, rush bool) error {
 	req := l.Request
 	files := []*os.File{l.lifeline}
 	if req.Stdin == StdinCaller {
@@ -135,14 +181,13 @@ func (l *Launching) send(store *state.Store) error {
 	spec := Spec{
 		StateDir: exact(store.Dir()), Row: l.row,
 		Path: exact(req.Path), Argv: exacts(req.Row.Argv), Dir: exact(req.Row.Cwd), Env: exacts(req.Env),
-		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Retain: req.Retain,
+		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Rush: rush && req.Row.Background, Retain: req.Retain,
 		Wake: req.Wake, Undo: exacts(req.Undo),
 	}
 	spec.Row.Argv = nil // once is enough: it may be long
 	if err := sendSpec(l.Spare.conn, spec, files...); err != nil {
 		return l.Spare.broken(err)
 	}
-	l.lifeline.Close() // the supervisor's alone from here on: its death must be seen
 	failpoint.Hit("exec-sent")
 	return nil
 }
