@@ -28,6 +28,7 @@ type life struct {
 	first      bool          // no pass has been made yet
 	prepared   time.Time     // what is due then has been prepared for
 	claimAt    time.Time     // when that is claimed ahead; zero: it has been, or is not to be
+	hushed     time.Time     // until then no pass is made, see hush
 	seen       wake.Stamp    // before the last pass
 	lastPass   time.Duration // on the monotonic clock
 	took       time.Duration // the last pass
@@ -134,7 +135,7 @@ func (l *life) look(ctx context.Context) {
 		l.configured = now
 		l.reload(false)
 	}
-	for n := 0; l.due() && ctx.Err() == nil && !l.outdated(); n++ {
+	for n := 0; l.due() && l.hush() == 0 && ctx.Err() == nil && !l.outdated(); n++ {
 		s.takeIn()
 		if s.stuck != nil && len(s.busy) == 0 {
 			l.letGo() // what has been set right is seen by opening it anew
@@ -298,6 +299,9 @@ func (l *life) patience() time.Duration {
 	wait := clock.Longest
 	if next := l.shift.next(); next.After(l.shift.passed) {
 		wait = min(wait, max(0, next.Sub(l.Clock.Now())))
+	}
+	if hush := l.hush(); hush > 0 {
+		return hush
 	}
 	if at := l.nearest(); !at.IsZero() {
 		wait = min(wait, max(0, at.Sub(l.Clock.Now())))

@@ -18,7 +18,7 @@ const lead = 500 * time.Millisecond
 // claimLead is how long before its instant the start of n commands is claimed:
 // a few waits for the disk, and what each of them needs to be made ready.
 func claimLead(n int) time.Duration {
-	return min(20*time.Millisecond+time.Duration(n)*time.Millisecond, lead/2)
+	return min(20*time.Millisecond+time.Duration(n)*2*time.Millisecond, lead/2)
 }
 
 // nears tells that what automations have due next is near, and not here yet.
@@ -55,8 +55,23 @@ func (l *life) claimAhead(ctx context.Context) {
 	}
 	l.claimAt = time.Time{}
 	if l.nears() && l.prepared.Equal(s.cronNext) && s.stuck == nil && s.r != nil && l.order.IsZero() {
-		s.claimAhead(ctx, s.cronNext)
+		if at := s.cronNext; s.claimAhead(ctx, at) {
+			l.hushed = at
+		}
 	}
+}
+
+// hush is how long no pass is made because commands are about to start, which
+// have been claimed: it would take the machine from them.
+func (l *life) hush() time.Duration {
+	if l.hushed.IsZero() {
+		return 0
+	}
+	wait := l.hushed.Sub(l.Clock.Now())
+	if wait <= 0 || wait > lead { // it is time, or the clock was set back
+		l.hushed, wait = time.Time{}, 0
+	}
+	return wait
 }
 
 // nearest is when to see to what is due next; zero: that has been done, or
@@ -74,12 +89,13 @@ func (l *life) nearest() time.Time {
 // claimAhead claims the commands that are due at an instant and lets them start
 // then, beside the passes. What cannot be claimed now is left to the pass of that
 // instant, and so is an error.
-func (s *shift) claimAhead(ctx context.Context, at time.Time) {
+func (s *shift) claimAhead(ctx context.Context, at time.Time) (claimed bool) {
 	w := s.r.work(s.mode)
 	work, err := w.ahead(ctx, at, func(id string) bool { return s.runs[id] })
 	if err != nil || len(work.Start) == 0 {
-		return
+		return false
 	}
 	s.cronNext = work.Next
 	s.carry(work.Start, func() error { return w.startAt(s.turns, at, work.Start) })
+	return true
 }

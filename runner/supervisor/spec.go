@@ -21,6 +21,7 @@ type Spec struct {
 	Merged   bool             `json:"merged,omitempty"`   // stdout and stderr are one pipe
 	Attached bool             `json:"attached,omitempty"` // the caller wants the output streamed until it detaches
 	Rush     bool             `json:"rush,omitempty"`     // others start in the same moment, see rush.go
+	Held     bool             `json:"held,omitempty"`     // its time has not come, see rush.go
 	Wake     string           `json:"wake,omitempty"`     // see Request.Wake
 	Undo     exacts           `json:"undo,omitempty"`     // see Request.Undo
 	Retain   retention.Policy `json:"retain"`

@@ -35,6 +35,10 @@ func (s *supervisor) start() int {
 	}()
 	err := s.startCommand()
 	<-listening
+	if errors.Is(err, errAbandoned) {
+		s.control.close()
+		return s.takeBack()
+	}
 	if err != nil {
 		s.control.close()
 		return s.couldNotStart(err)
@@ -154,6 +158,9 @@ func (s *supervisor) commandStdin() (*os.File, error) {
 }
 
 func (s *supervisor) spawnChild(files [3]*os.File, ctty bool) error {
+	if err := s.held(); err != nil {
+		return err
+	}
 	row := s.spec.Row
 	child, err := proc.Start(proc.StartSpec{
 		Path: string(s.spec.Path), Argv: s.spec.Argv, Dir: string(s.spec.Dir), Files: files, NewSession: true, Ctty: ctty,

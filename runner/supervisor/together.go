@@ -27,6 +27,7 @@ type Launching struct {
 	lifeline *os.File
 	row      process.Process
 	unsynced error // what kept the disk from taking the claim
+	held     bool  // it has its specification and waits for the word
 }
 
 // LaunchAll is Launch for several commands. One transaction claims all of their
@@ -41,8 +42,9 @@ func LaunchAll(ctx context.Context, store *state.Store, all []*Launching) {
 // follow, for any number of such groups at once.
 func ClaimAll(ctx context.Context, store *state.Store, all []*Launching) {
 	err := claimAll(ctx, store, all)()
-	for _, l := range all {
-		l.unsynced = err
+	for _, l := range waiting(all) {
+		l.unsynced, l.held = err, true
+		l.send(store, len(all) > 1)
 	}
 }
 
@@ -101,8 +103,12 @@ func startAll(store *state.Store, all []*Launching, durable func() error) {
 	}
 	rush := len(ready) > 1
 	for _, l := range ready {
-		l.Err = l.send(store, rush)
-		l.lifeline.Close() // the supervisor's alone from here on: its death must be seen
+		if l.held {
+			writeFrame(l.Spare.conn, frameGo, nil) // one that is gone has left its answer
+			failpoint.Hit("exec-sent")
+		} else {
+			l.send(store, rush)
+		}
 	}
 	for _, l := range ready {
 		if l.Err == nil {
@@ -172,7 +178,8 @@ func (l *Launching) claim(tx *state.Tx) error {
 }
 
 // send hands the specification over, and the life-line with it.
-func (l *Launching) send(store *state.Store, rush bool) error {
+func (l *Launching) send(store *state.Store, rush bool) {
+	defer l.lifeline.Close() // the supervisor's alone from here on: its death must be seen
 	req := l.Request
 	files := []*os.File{l.lifeline}
 	if req.Stdin == StdinCaller {
@@ -181,13 +188,13 @@ func (l *Launching) send(store *state.Store, rush bool) error {
 	spec := Spec{
 		StateDir: exact(store.Dir()), Row: l.row,
 		Path: exact(req.Path), Argv: exacts(req.Row.Argv), Dir: exact(req.Row.Cwd), Env: exacts(req.Env),
-		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Rush: rush && req.Row.Background, Retain: req.Retain,
+		Stdin: req.Stdin, Merged: req.Merged, Attached: !req.Row.Background, Rush: rush && req.Row.Background, Held: l.held, Retain: req.Retain,
 		Wake: req.Wake, Undo: exacts(req.Undo),
 	}
 	spec.Row.Argv = nil // once is enough: it may be long
 	if err := sendSpec(l.Spare.conn, spec, files...); err != nil {
-		return l.Spare.broken(err)
+		l.Err = l.Spare.broken(err)
+	} else if !l.held {
+		failpoint.Hit("exec-sent")
 	}
-	failpoint.Hit("exec-sent")
-	return nil
 }

@@ -23,6 +23,7 @@ const (
 	frameInputEOF kind = 'E'
 	frameSize     kind = 'W' // columns, rows as two uint16
 	frameTaken    kind = 'T' // the end has arrived, and all output before it
+	frameGo       kind = 'G' // its time has come, see rush.go
 
 	// From the supervisor.
 	frameStarted  kind = 'R' // Started
