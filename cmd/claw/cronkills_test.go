@@ -44,14 +44,18 @@ func everyBeat(n int) func(int) bool { return func(second int) bool { return sec
 
 // newBeats has every missed and every overlap policy in it.
 func newBeats(t *testing.T, seed uint64) *beats {
-	b := &beats{world: newWorld(t).with("CLAW_WAKE_ON_EXIT=runner").with("CLAW_RUNNER_SAFE_MODE=off"), rng: rand.New(rand.NewPCG(seed, 4)), jobs: []beat{
+	return newBeatsOf(t, seed, []beat{
 		{"each", "* * * * * *", nil, appends, everyBeat(1)},
 		{"second", "*/2 * * * * *", []string{"--missed", "all", "--overlap", "queue"}, appends, everyBeat(2)},
 		{"third", "*/3 * * * * *", []string{"--missed", "skip", "--overlap", "allow"}, appends + "; sleep 4", everyBeat(3)},
 		{"odd", "1-59/2 * * * * *", []string{"--missed", "skip"}, "sleep 0.3; " + appends, func(second int) bool { return second%2 == 1 }},
 		{"slow", "*/2 * * * * *", []string{"--overlap", "replace"}, appends + "; sleep 3", everyBeat(2)},
 		{"long", "*/5 * * * * *", []string{"--overlap", "queue", "--missed", "all"}, appends + "; sleep 1.5", everyBeat(5)},
-	}}
+	})
+}
+
+func newBeatsOf(t *testing.T, seed uint64, jobs []beat) *beats {
+	b := &beats{world: newWorld(t).with("CLAW_WAKE_ON_EXIT=runner").with("CLAW_RUNNER_SAFE_MODE=off"), rng: rand.New(rand.NewPCG(seed, 4)), jobs: jobs}
 	for _, j := range b.jobs {
 		args := append([]string{"cron", "add", j.expr, "--tz", "UTC", "--name", j.name}, j.flags...)
 		b.must(append(args, "--", "sh", "-c", j.script)...)

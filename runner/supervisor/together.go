@@ -46,6 +46,7 @@ func ClaimAll(ctx context.Context, store *state.Store, all []*Launching) {
 		l.unsynced, l.held = err, true
 		l.send(store, len(all) > 1)
 	}
+	failpoint.Hit("exec-held")
 }
 
 // StartAll is the second half.
