@@ -63,6 +63,47 @@ func TestAClockSetBack(t *testing.T) {
 	}
 }
 
+// A clock that was wrong for a while, by hours, and is right again (a machine
+// that comes up with its clock in another zone, until the network is there):
+// what was decided before stays so, also what has moved to the archive, and each
+// slot keeps the one row it has.
+func TestAClockThatWasWrongForAWhile(t *testing.T) {
+	w := newWorld(t)
+	w.add("all", "10m", func(a *automation.Automation) { a.Missed.Policy = automation.MissedAll })
+	w.add("once", "10m", nil)
+	w.add("skip", "10m", func(a *automation.Automation) { a.Missed.Policy = automation.MissedSkip })
+	for range 36 {
+		w.clock.Advance(10 * time.Minute)
+		w.pass()
+		w.settle()
+	}
+	if err := w.Store.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := len(w.runs())
+	for _, step := range []time.Duration{4 * time.Hour, 400 * 24 * time.Hour} {
+		w.clock.Step(-step)
+		if work := w.pass(); len(work.Start) != 0 {
+			t.Errorf("%v back: %d starts", step, len(work.Start))
+		}
+		w.clock.Step(step)
+		if work := w.pass(); len(work.Start) != 0 {
+			t.Errorf("%v back and forward again: %d starts", step, len(work.Start))
+		}
+		if n := len(w.runs()); n != before {
+			t.Errorf("%v back and forward again: %d rows, want %d", step, n, before)
+		}
+	}
+	w.clock.Step(-4 * time.Hour)
+	w.pass()
+	w.clock.Step(4*time.Hour + 10*time.Minute)
+	work := w.pass()
+	w.settle()
+	if n := len(w.runs()) - before; n != 3 || len(work.Start) != 3 {
+		t.Errorf("%d new rows and %d starts for the 3 slots that have come since", n, len(work.Start))
+	}
+}
+
 // With the switch for all off, and on again, the slots in between are missed.
 func TestPaused(t *testing.T) {
 	w := newWorld(t)

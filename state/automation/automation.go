@@ -208,6 +208,7 @@ const (
 type State struct {
 	Settled     time.Time `json:"settledAt"`             // every slot up to here has been decided
 	ScheduleRev int       `json:"scheduleRev,omitempty"` // grows with every change of the schedule
+	Decided     time.Time `json:"decidedAt,omitzero"`    // what Settled was before a clock that is set back by hours; zero: it was not
 
 	PacedAt      time.Time `json:"pacedNextRunAt,omitzero"` // the next check that a run asked for
 	BackoffUntil time.Time `json:"backoffUntil,omitzero"`   // after failures: no slot runs before

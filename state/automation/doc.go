@@ -22,6 +22,8 @@
 //
 // A clock set back by more than three hours is a correction (as in cron(8)):
 // the new time counts, and a slot is due again unless it has a run already.
+// Should the clock come back to where it was, State.Decided remembers how far
+// that is: a clock that was wrong for a while decides nothing twice.
 //
 // spec/heartbeat-automations.md 2.4 has `every` follow the last start instead
 // of the grid when that is later. Here the grid of the anchor is kept always:

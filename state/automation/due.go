@@ -44,10 +44,19 @@ func spanOf(s Slots, after, until time.Time) (span, bool) {
 }
 
 // correct takes back what was decided by a clock that was set back by more
-// than three hours since: the new time counts, see the package comment.
+// than three hours since: the new time counts, see the package comment. Should
+// the clock come back to where it was, without those hours having passed or
+// with them, what was decided then stays decided: nothing of it is owed again.
 func (p *planner) correct(e *entry) {
 	if e.Schedule.Kind != KindAt && e.State.Settled.Sub(p.now) > Correction {
+		if e.State.Settled.After(e.State.Decided) {
+			e.State.Decided = e.State.Settled
+		}
 		e.State.Settled, e.changed = p.now, true
+	}
+	if decided := e.State.Decided; !decided.IsZero() && !p.now.Before(decided) {
+		e.State.Decided, e.changed = time.Time{}, true
+		p.settle(e, decided)
 	}
 	if e.State.PacedAt.Sub(p.now) > Correction && e.State.LastEndAt.Sub(p.now) > Correction {
 		e.State.PacedAt, e.changed = time.Time{}, true
@@ -190,22 +199,58 @@ func (p *planner) settle(e *entry, to time.Time) {
 	}
 }
 
-// record writes the run of slots that do not run.
+// record writes the run of slots that do not run. After a correction some may
+// have a row already; the others are recorded around them.
 func (p *planner) record(e *entry, s span, status Status, code Code, why string) {
 	p.settle(e, s.last)
-	for p.recorded(RunID(e.ID, s.first, 1)) { // after a correction
-		next, ok := e.slots.Next(s.first)
-		if !ok || next.After(s.last) {
-			return
+	for _, part := range p.unrecorded(e, s) {
+		r := p.newRun(e, part.first)
+		r.Status, r.Code, r.Why, r.EndedAt, r.QueuedAt = status, code, why, p.now, time.Time{}
+		if part.last.After(part.first) {
+			r.Through, r.Count, r.AtLeast = part.last, part.count, part.atLeast
 		}
-		s.first, s.count = next, max(1, s.count-1)
+		p.add(r, true)
 	}
-	r := p.newRun(e, s.first)
-	r.Status, r.Code, r.Why, r.EndedAt, r.QueuedAt = status, code, why, p.now, time.Time{}
-	if s.last.After(s.first) {
-		r.Through, r.Count, r.AtLeast = s.last, s.count, s.atLeast
+}
+
+// lookLimit is of how many slots it is looked up at most whether each has a row.
+const lookLimit = 500
+
+// unrecorded is a span without the slots that have a row of their own. Without a
+// correction there are none, and only the first is looked up.
+func (p *planner) unrecorded(e *entry, s span) []span {
+	var parts []span
+	var open span
+	at, left, more := s.first, s.count, true
+	for range lookLimit {
+		known := p.recorded(RunID(e.ID, at, 1))
+		if !known && at.After(e.State.Decided) {
+			break // and so are all later ones
+		}
+		switch {
+		case !known && open.count == 0:
+			open = span{first: at, last: at, count: 1}
+		case !known:
+			open.last, open.count = at, open.count+1
+		case open.count > 0:
+			parts, open = append(parts, open), span{}
+		}
+		left--
+		if at, more = e.slots.Next(at); !more || at.After(s.last) {
+			more = false
+			break
+		}
 	}
-	p.add(r, true)
+	if more {
+		if open.count == 0 {
+			open.first = at
+		}
+		open.last, open.count, open.atLeast = s.last, open.count+max(1, left), s.atLeast
+	}
+	if open.count > 0 {
+		parts = append(parts, open)
+	}
+	return parts
 }
 
 func (p *planner) recorded(id string) bool { return p.in.Recorded != nil && p.in.Recorded(id) }

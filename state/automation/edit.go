@@ -74,6 +74,7 @@ func Edit(old, a Automation, now time.Time, zone Zones) (Automation, []Run) {
 	}
 	if moved {
 		a.State.ScheduleRev++
+		a.State.Decided = time.Time{} // those were slots of another schedule
 		a = begun(a, now)
 	}
 	if a.Enabled && !old.Enabled {

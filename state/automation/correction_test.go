@@ -1,0 +1,53 @@
+package automation_test
+
+import (
+	"strings"
+	"testing"
+
+	"claw/state/automation"
+)
+
+// A clock that is set back by hours, and then to where it was or beyond it:
+// what was decided is not decided again. Until then the new time counts, and
+// only slots that have a row of their own are passed over.
+func TestDecideAfterACorrection(t *testing.T) {
+	rows := map[string]bool{}
+	have := func(times ...string) {
+		clear(rows)
+		for _, c := range times {
+			rows[automation.RunID(hourly().ID, day(c), 1)] = true
+		}
+	}
+	for _, tt := range []struct {
+		rule  string
+		have  []string
+		looks []string // after it was decided up to 14:00
+		want  string
+		next  string
+	}{
+		{"back, and where it was", nil, []string{"09:30", "14:20"}, "", "15:00"},
+		{"back, and beyond", nil, []string{"09:30", "16:00"}, "15:00 missed coalesced, 16:00 running", "17:00"},
+		{"back twice", nil, []string{"10:50", "07:10", "15:00"}, "15:00 running", "16:00"},
+		{"back, and the new time goes on", []string{"14:00"}, []string{"09:30", "10:00"}, "10:00 running", "11:00"},
+		{"back, and on to what has run", []string{"10:00", "14:00"}, []string{"09:30", "10:00"}, "", "11:00"},
+		{"rows stand around those that are there", []string{"10:00", "12:00"}, []string{"09:30", "13:30"}, "11:00 missed coalesced, 13:00 running", "14:00"},
+		{"and at both ends", []string{"11:00"}, []string{"08:30", "12:30"}, "09:00-10:00(2) missed coalesced, 12:00 running", "13:00"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			have(tt.have...)
+			in := input(tt.looks[0], settled("14:00", hourly()))
+			var got automation.Plan
+			for _, clock := range tt.looks {
+				in.Now, in.Recorded = day(clock), func(id string) bool { return rows[id] }
+				got = automation.Decide(in)
+				in = after(in, got)
+			}
+			if s := shown(got.Runs); s != tt.want {
+				t.Errorf("%s; want %s", s, tt.want)
+			}
+			if s := strings.TrimSuffix(got.Next.UTC().Format("15:04:05"), ":00"); s != tt.next {
+				t.Errorf("next %s; want %s", s, tt.next)
+			}
+		})
+	}
+}
