@@ -200,6 +200,13 @@ func eventually(cond func() bool) bool {
 	return true
 }
 
+// living is what of a state directory runs, and what its ledgers say, for whoever
+// reads why a script has failed.
+func living(dir string) string {
+	w := &world{state: dir}
+	return w.alive()
+}
+
 func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) >= 1, "waitfor program [args...]")
 	try := program(ts, args)
@@ -209,7 +216,7 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 		out, err = try().CombinedOutput()
 		return err == nil
 	}) {
-		ts.Logf("%s", out)
+		ts.Logf("%s%s", out, living(ts.Getenv("CLAW_STATE_DIR")))
 		ts.Fatalf("%s has not succeeded after %v", strings.Join(args, " "), patience)
 	}
 }

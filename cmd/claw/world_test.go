@@ -97,7 +97,7 @@ func (w *world) alive() string {
 		where, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
 		fmt.Fprintf(&b, "%d %c %q in %s\n", pid, state(pid), argvOf(pid), where)
 	}
-	for _, name := range []string{"processes", "turns", "sessions", "events", "deliveries"} {
+	for _, name := range []string{"processes", "turns", "sessions", "events", "deliveries", "automations", "runs"} {
 		raw, _ := os.ReadFile(filepath.Join(w.state, "ledgers", name+".jsonl"))
 		fmt.Fprintf(&b, "%s: %s", name, raw)
 	}

@@ -73,6 +73,10 @@ type kept struct {
 	size  int64
 }
 
+// young is what is left alone whatever the budget says: the folder of a process
+// is there before its life-line is held.
+const young = time.Minute
+
 // Sweep applies the policy and returns how many bytes it removed.
 func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (int64, error) {
 	all, err := finished(store)
@@ -93,6 +97,9 @@ func Sweep(ctx context.Context, store *state.Store, p Policy, now time.Time) (in
 	for i, k := range all {
 		old := p.Keep > 0 && now.Sub(k.ended) > p.Keep
 		newest := i == len(all)-1 // kept whole even if alone over budget (spec/exec-process.md 2.9)
+		if now.Sub(k.ended).Abs() < young {
+			continue // it may be in the making
+		}
 		if !old && (newest || p.Budget <= 0 || total-removed <= p.Budget) {
 			continue
 		}
@@ -179,6 +186,7 @@ func finished(store *state.Store) ([]kept, error) {
 }
 
 // measure adds up what a folder holds; what vanishes meanwhile does not count.
+// One that is empty as yet is as old as itself.
 func measure(dir string) kept {
 	k := kept{dir: dir}
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -193,5 +201,8 @@ func measure(dir string) kept {
 		}
 		return nil
 	})
+	if info, err := os.Stat(dir); err == nil && k.ended.IsZero() {
+		k.ended = info.ModTime()
+	}
 	return k
 }

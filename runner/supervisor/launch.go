@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -122,12 +123,19 @@ func (s *Spare) Launch(ctx context.Context, store *state.Store, req Request) (*H
 	return one[0].Handle, one[0].Err
 }
 
+// takeLifeline makes the folder and takes the life-line in it. Where the clock is
+// wrong somebody may take an empty folder for an old one and remove it in between.
 func (s *Spare) takeLifeline(store *state.Store) (*os.File, error) {
-	dir, err := store.MakeProcessDir(s.id)
-	if err != nil {
-		return nil, err
+	for tries := 0; ; tries++ {
+		dir, err := store.MakeProcessDir(s.id)
+		if err != nil {
+			return nil, err
+		}
+		f, err := state.LockFile(settle.Lifeline(dir))
+		if tries == 3 || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
 	}
-	return state.LockFile(settle.Lifeline(dir))
 }
 
 // newSlug draws a slug that nothing live or listed has. Rows that have left
