@@ -110,6 +110,7 @@ func (s *Scheduler) entry(tx *state.Tx, a automation.Automation, open []automati
 	}
 	row, ok, err := state.Sources.Get(tx, a.ID)
 	if ok {
+		row.Rec.Listing = "" // it is for the next look, and may be long
 		e.Source = &row.Rec
 	}
 	return e, err

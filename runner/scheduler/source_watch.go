@@ -40,7 +40,7 @@ func (s *Scheduler) scan(m move, now time.Time, w *Work) move {
 	if len(m.open) > 0 || !s.Enabled {
 		return m
 	}
-	changed := automation.Newer(seen.Entries, src.SeenAt)
+	changed := src.Changed(seen.Entries)
 	if base, known := eyes.Base(id, src.Seen); known {
 		changed = automation.Changes(base.Entries, seen.Entries)
 	}
@@ -50,6 +50,7 @@ func (s *Scheduler) scan(m move, now time.Time, w *Work) move {
 		return m
 	}
 	m.fired.Source.SeenAt = seen.At
+	m.fired.Source = m.fired.Source.Keeping(seen.Entries)
 	m.after = func() { eyes.Told(id, seen) }
 	return m
 }

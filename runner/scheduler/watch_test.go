@@ -61,6 +61,28 @@ func TestWatchFires(t *testing.T) {
 	}
 }
 
+// Ticks alone, which remember nothing, name what is gone and what was moved there
+// with an older time.
+func TestWatchByTicksNamesAll(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Dir(w.put("watched/a", "1"))
+	report := w.put("report", "2")
+	if err := os.Chtimes(report, noon.Add(-time.Hour), noon.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	w.on("tests", watching(dir), keeps("told"))
+	w.round()
+	if err := os.Rename(report, filepath.Join(dir, "report")); err != nil {
+		t.Fatal(err)
+	}
+	w.rounds("it is told", func() bool { return w.text("told") == "report" })
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	w.rounds("it is told", func() bool { return w.text("told") == "reportdeleted: a" })
+	w.settle()
+}
+
 // What changes while nothing of claw runs is noticed once, and while a run goes
 // on after its end.
 func TestWatchMissesNothing(t *testing.T) {

@@ -262,11 +262,16 @@ func (a Automation) MissedPolicy() MissedPolicy {
 	return MissedOnce
 }
 
-func (a Automation) overlap() Overlap {
-	if a.Overlap == "" {
-		return OverlapSkip
+// OverlapPolicy is the policy that counts: skip; but queue for one-shots, which
+// have no other slot: a run by hand must not use it up (openclaw 83538).
+func (a Automation) OverlapPolicy() Overlap {
+	switch {
+	case a.Overlap != "":
+		return a.Overlap
+	case a.Schedule.Kind == KindAt:
+		return OverlapQueue
 	}
-	return a.Overlap
+	return OverlapSkip
 }
 
 // held tells what is not made up while the machine still comes up: turns of

@@ -172,7 +172,7 @@ func sameExpr(a, b string) bool {
 // CodeRunning and there is no run. With the policy allow there always is.
 func Manual(a Automation, id string, open []Run, now time.Time) (Run, Code) {
 	for _, r := range open {
-		if r.AutomationID == a.ID && r.Status.Open() && a.overlap() != OverlapAllow {
+		if r.AutomationID == a.ID && r.Status.Open() && a.OverlapPolicy() != OverlapAllow {
 			return Run{}, CodeRunning
 		}
 	}

@@ -17,7 +17,7 @@ func (p *planner) run(e *entry, slot time.Time, catchUp, inTurn bool) {
 		return
 	}
 	r.CatchUp = catchUp
-	overlap := e.overlap()
+	overlap := e.OverlapPolicy()
 	if inTurn && overlap == OverlapSkip {
 		overlap = OverlapQueue
 	}

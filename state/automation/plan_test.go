@@ -194,6 +194,13 @@ func TestSkipMissed(t *testing.T) {
 	}
 }
 
+// byHand is a run that a person has started, and that goes on.
+func byHand(clock string) automation.Run {
+	return run(clock, automation.Running, func(r *automation.Run) {
+		r.ID, r.Manual, r.Slot, r.StartedAt = "job@hand", true, time.Time{}, day(clock)
+	})
+}
+
 // What becomes of a slot while an earlier run has not ended.
 func TestOverlap(t *testing.T) {
 	alive := func(in automation.Input) automation.Input {
@@ -214,6 +221,8 @@ func TestOverlap(t *testing.T) {
 		{"allow", input("10:00", settled("09:00", hourly(overlap(automation.OverlapAllow))), run("09:00", automation.Running)), "10:00 running", 0},
 		{"replace stops, and waits for the end", input("10:00", settled("09:00", hourly(overlap(automation.OverlapReplace))), run("09:00", automation.Running)), "09:00 running, 10:00 queued overlap", 1},
 		{"replace takes the place of what waits", input("10:00", settled("09:00", hourly(overlap(automation.OverlapReplace))), run("09:00", automation.Queued, func(r *automation.Run) { r.NotBefore = day("11:00") })), "09:00 replaced replaced, 10:00 running", 0},
+		{"a one-shot waits for a run by hand (openclaw 83538)", input("09:20", oneShot("09:20"), byHand("09:19")), "09:20 queued overlap", 0},
+		{"a one-shot that is to be skipped", input("09:20", oneShot("09:20", overlap(automation.OverlapSkip)), byHand("09:19")), "09:20 skipped overlap", 0},
 		{"a new slot comes instead of another attempt", input("10:00", settled("09:00", hourly()), retry), "09:00#2 replaced replaced, 10:00 running", 0},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {

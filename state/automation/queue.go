@@ -73,7 +73,7 @@ func (p *planner) full(r *Run) bool {
 
 // isBusy tells that a run of the same automation must end first.
 func (p *planner) isBusy(r *Run, e *entry) bool {
-	if e == nil || e.overlap() == OverlapAllow && !r.Manual {
+	if e == nil || e.OverlapPolicy() == OverlapAllow && !r.Manual {
 		return false
 	}
 	for _, o := range e.open {

@@ -27,8 +27,10 @@ type Source struct {
 
 	Seen   string    `json:"seen,omitempty"`  // watch: the digest of what was there when it last fired
 	SeenAt time.Time `json:"seenAt,omitzero"` // watch: when that was
-	Held   string    `json:"held,omitempty"`  // watch: the digest of what is not told yet, while it is left alone, see Source.Alone
-	Loops  int       `json:"loops,omitempty"` // watch: firings in a row whose changes were all made during the run before
+	// Listing is what Seen is the digest of, if it is not long: see Keeping.
+	Listing string `json:"listing,omitempty"`
+	Held    string `json:"held,omitempty"`  // watch: the digest of what is not told yet, while it is left alone, see Source.Alone
+	Loops   int    `json:"loops,omitempty"` // watch: firings in a row whose changes were all made during the run before
 
 	Boot string `json:"boot,omitempty"` // boot: the one that it has run for
 }

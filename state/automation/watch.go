@@ -58,19 +58,7 @@ type Entry struct {
 }
 
 // Scan is the digest of what there is, in any order; it is never empty.
-func Scan(entries []Entry) string {
-	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
-	var b []byte
-	for _, e := range entries {
-		b = strconv.AppendQuote(b, e.Name)
-		if !e.Dir && !e.ModTime.IsZero() {
-			b = strconv.AppendInt(append(b, ' '), e.Size, 10)
-			b = strconv.AppendInt(append(b, ' '), e.ModTime.UnixNano(), 10)
-		}
-		b = append(b, '\n')
-	}
-	return digest.Hex(string(b))
-}
+func Scan(entries []Entry) string { return digest.Hex(listing(entries)) }
 
 // Changes are the entries of a scan that differ from an earlier one; those that
 // are gone are there with ModTime zero.
@@ -91,18 +79,6 @@ func Changes(before, after []Entry) []Entry {
 		out = append(out, Entry{Name: e.Name, Dir: e.Dir, Gone: true})
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// Newer are the entries that were written since, for when no earlier scan is
-// known.
-func Newer(entries []Entry, since time.Time) []Entry {
-	var out []Entry
-	for _, e := range entries {
-		if !e.Dir && e.ModTime.After(since) {
-			out = append(out, e)
-		}
-	}
 	return out
 }
 

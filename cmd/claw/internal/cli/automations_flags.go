@@ -76,7 +76,7 @@ type automationHow struct {
 	Missed       string `help:"What becomes of times that passed while nothing was at work: skip, once or all." enum:",skip,once,all" default:"" placeholder:"POLICY"`
 	MissedLimit  int64  `help:"With --missed all, at most so many (default 10)." placeholder:"N"`
 	MissedWindow string `help:"What is later than this is not made up." placeholder:"DURATION"`
-	Overlap      string `help:"While a run goes on: skip, queue, replace or allow." enum:",skip,queue,replace,allow" default:"" placeholder:"POLICY"`
+	Overlap      string `help:"While a run goes on: skip, queue (default of --at), replace or allow." enum:",skip,queue,replace,allow" default:"" placeholder:"POLICY"`
 
 	Announce   string `help:"Send what comes of it there; default where the agent was last spoken to, else the default channel." placeholder:"CHANNEL[:TO]"`
 	ThreadID   string `name:"thread-id" help:"Thread on that channel." placeholder:"ID"`

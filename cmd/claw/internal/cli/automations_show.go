@@ -53,14 +53,27 @@ func automationPairs(a *app, e scheduler.Entry) [][2]string {
 	pairs = append(pairs, payloadPairs(e)...)
 	missed := ""
 	if e.Schedule.Kind.Timed() {
-		missed = string(e.MissedPolicy())
+		missed = missedWords(e.Automation)
 	}
 	pairs = append(pairs,
 		[2]string{"delivery", deliveryWords(e.Delivery)},
 		[2]string{"alerts", alertWords(e.FailureAlert)},
 		[2]string{"missed", missed},
-		[2]string{"overlap", firstOf(string(e.Overlap), string(automation.OverlapSkip))})
+		[2]string{"overlap", string(e.OverlapPolicy())})
 	return append(pairs, statePairs(a, e)...)
+}
+
+// missedWords are what becomes of missed slots, and the bounds of that: "all, at
+// most 3, no more than 2h late".
+func missedWords(a automation.Automation) string {
+	words := string(a.MissedPolicy())
+	if n := a.Missed.Limit; n > 0 && a.MissedPolicy() == automation.MissedAll {
+		words += ", at most " + itoa(n)
+	}
+	if ms := a.Missed.WindowMs; ms > 0 && a.MissedPolicy() != automation.MissedSkip {
+		words += ", no more than " + millis(ms) + " late"
+	}
+	return words
 }
 
 func onOff(on bool) string {

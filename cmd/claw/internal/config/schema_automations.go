@@ -55,7 +55,7 @@ var automationFields = []field[Automation]{
 	{rule{name: "missed", kind: choice, oneOf: []string{"skip", "once", "all"}, help: "What becomes of times that passed while nothing was at work; when absent once, for messages to agents skip."}, func(a *Automation) any { return &a.Missed }},
 	{rule{name: "missedLimit", kind: whole, min: 1, max: 10_000, help: "With missed all: at most so many; 10 when absent."}, func(a *Automation) any { return &a.MissedLimit }},
 	{rule{name: "missedWindow", kind: span, help: "What is later than this is not made up."}, func(a *Automation) any { return &a.MissedWindow }},
-	{rule{name: "overlap", kind: choice, oneOf: []string{"skip", "queue", "replace", "allow"}, help: "What becomes of a time that comes while a run goes on; skip when absent."}, func(a *Automation) any { return &a.Overlap }},
+	{rule{name: "overlap", kind: choice, oneOf: []string{"skip", "queue", "replace", "allow"}, help: "What becomes of a time that comes while a run goes on; when absent skip, and queue for at."}, func(a *Automation) any { return &a.Overlap }},
 	{rule{name: "keepAfterRun", kind: boolean, help: "With at, in what claw cron import reads: keep it, switched off, when it has run. In claw.toml that is so in any case."}, func(a *Automation) any { return &a.KeepAfterRun }},
 	{rule{name: "deleteAfterRun", kind: boolean, help: "With onExit, in what claw cron import reads: take it away when it has run."}, func(a *Automation) any { return &a.DeleteAfterRun }},
 
