@@ -16,6 +16,12 @@
 // that is unknown, which is not repeated by itself. A turn writes its id into
 // the run in the transaction of its admission.
 //
+// A runner does most of this before the instant: half a second before, supervisors
+// boot (Prepare); some 20 ms before, and 2 ms for each command, PassAhead claims
+// what is due if that is commands and nothing else, and StartAt has the rows on
+// the disk and the specifications with supervisors that are held, each of which
+// takes its claim back if the runner dies before it gives the word.
+//
 // A reminder is queued in the transaction of its claim, so that there is no
 // instant in between.
 //
