@@ -2,10 +2,8 @@ package cli
 
 import (
 	"errors"
-	"time"
 
 	"claw/cmd/claw/internal/output"
-	"claw/runner"
 	"claw/runner/scheduler"
 	"claw/state/automation"
 	"claw/state/cron"
@@ -66,22 +64,9 @@ func cronError(command string, err error) error {
 	return err
 }
 
-// nobodyRuns says, to people, that nothing will start an automation.
-func (a *app) nobodyRuns(s *scheduler.Scheduler) {
-	if !s.Enabled {
-		a.io.Say("cron.enabled is false: nothing runs by the clock", "claw cron run NAME runs one by hand")
-		return
-	}
-	st, err := runner.Look(s.Store.Dir())
-	if err != nil || st.Running || st.TickAtWork || a.now().Sub(st.LastTick).Abs() < 5*time.Minute || !a.io.ErrTTY {
-		return
-	}
-	a.io.Say("no runner is at work, and no tick was called lately: nothing starts it", "claw runner run", "crontab -e:  * * * * * claw heartbeat tick")
-}
-
 type automationsList struct {
 	All  bool `help:"Also those that are switched off."`
-	JSON bool `name:"json" help:"Print {\"automations\": [{\"id\", \"name\", \"enabled\", \"schedule\", \"payload\", \"state\", \"scheduleWords\", \"nextRunAt\", …}]}, and \"refused\", tables of claw.toml that count for nothing."`
+	JSON bool `name:"json" help:"Print {\"automations\": [{\"id\", \"name\", \"enabled\", \"schedule\", \"payload\", \"state\", \"scheduleWords\", \"nextRunAt\", …}]}, and \"refused\", tables of claw.toml that count for nothing, and \"held\", why nothing begins by the clock."`
 }
 
 // Help shows examples.
@@ -110,8 +95,12 @@ func (c *automationsList) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	held := a.heldBack(s)
 	if c.JSON {
 		out := map[string]any{"automations": shown}
+		if held.why != "" {
+			out["held"] = held.why
+		}
 		if len(refused) > 0 {
 			out["refused"] = refused
 		}
@@ -121,11 +110,11 @@ func (c *automationsList) Run(a *app) error {
 		a.io.Note(emptyList(len(all)))
 		return nil
 	}
-	if err := a.io.Table(automationTable(a, shown, refused)); err != nil {
+	if err := a.io.Table(automationTable(a, shown, refused, held)); err != nil {
 		return err
 	}
 	a.brokenTables(refused)
-	a.nobodyRuns(s)
+	a.sayHeld(held)
 	return nil
 }
 
@@ -136,7 +125,7 @@ func emptyList(off int) string {
 	return "No automations. claw cron add makes one."
 }
 
-func automationTable(a *app, rows []scheduler.Entry, refused []refusedTable) output.Table {
+func automationTable(a *app, rows []scheduler.Entry, refused []refusedTable, held hold) output.Table {
 	t := output.Table{Columns: []output.Column{
 		{Name: "NAME"}, {Name: "SCHEDULE", Flex: true}, {Name: "NEXT"}, {Name: "LAST"}, {Name: "OUTCOME", Flex: true},
 	}}
@@ -148,7 +137,7 @@ func automationTable(a *app, rows []scheduler.Entry, refused []refusedTable) out
 		if e.Next.IsZero() {
 			next = "-"
 		}
-		row := []string{e.Name, a.scheduleWords(e), next, firstOf(a.ago(e.State.LastRunAt), "-"), automationOutcome(e, a.now())}
+		row := []string{e.Name, a.scheduleWords(e), next, firstOf(a.ago(e.State.LastRunAt), "-"), joinDots(held.overdue(e, a.now()), automationOutcome(e, a.now()))}
 		if !a.io.OutTTY {
 			row = append([]string{e.ID}, row...)
 		}

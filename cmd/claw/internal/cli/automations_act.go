@@ -1,7 +1,14 @@
 package cli
 
+import (
+	"errors"
+
+	"claw/runner/scheduler"
+)
+
 type automationsEnable struct {
 	Names []string `arg:"" name:"name" help:"Their names or ids." placeholder:"NAME"`
+	JSON  bool     `name:"json" help:"Print {\"ok\", \"id\", \"name\", \"enabled\", \"changed\"}; of several, a line for each."`
 }
 
 // Help shows examples.
@@ -11,10 +18,13 @@ func (automationsEnable) Help() string {
 }
 
 // Run switches it on.
-func (c *automationsEnable) Run(a *app) error { return a.switchAutomation("enable", c.Names, true) }
+func (c *automationsEnable) Run(a *app) error {
+	return a.switchAutomation("enable", c.Names, true, c.JSON)
+}
 
 type automationsDisable struct {
 	Names []string `arg:"" name:"name" help:"Their names or ids." placeholder:"NAME"`
+	JSON  bool     `name:"json" help:"Print {\"ok\", \"id\", \"name\", \"enabled\", \"changed\"}; of several, a line for each."`
 }
 
 // Help shows examples.
@@ -24,11 +34,13 @@ func (automationsDisable) Help() string {
 }
 
 // Run switches it off.
-func (c *automationsDisable) Run(a *app) error { return a.switchAutomation("disable", c.Names, false) }
+func (c *automationsDisable) Run(a *app) error {
+	return a.switchAutomation("disable", c.Names, false, c.JSON)
+}
 
 // switchAutomation switches each of them. One that cannot be stops none of the
 // others.
-func (a *app) switchAutomation(action string, names []string, on bool) error {
+func (a *app) switchAutomation(action string, names []string, on, asJSON bool) error {
 	s, err := a.cron()
 	if err != nil {
 		return err
@@ -37,11 +49,15 @@ func (a *app) switchAutomation(action string, names []string, on bool) error {
 	if on {
 		word = "on"
 	}
+	sources := false
 	err = a.each(action, names, func(name string) error {
 		made, changed, err := s.Enable(a.ctx, name, on)
+		sources = sources || changed && !made.Schedule.Kind.Timed()
 		switch {
 		case err != nil:
 			return err
+		case asJSON:
+			return a.io.JSON(map[string]any{"ok": true, "id": made.ID, "name": made.Name, "enabled": on, "changed": changed})
 		case changed:
 			a.io.Note(made.Name + " is " + word)
 		default:
@@ -52,7 +68,21 @@ func (a *app) switchAutomation(action string, names []string, on bool) error {
 	if on && err == nil {
 		a.nobodyRuns(s)
 	}
-	return err
+	return a.atOnce(err, sources)
+}
+
+// atOnce has what concerns the sources of automations done now, after an error
+// too: their commands are to begin and to end when a person says so, not at the
+// next tick.
+func (a *app) atOnce(err error, sources bool) error {
+	if !sources {
+		return err
+	}
+	woken := a.wake()
+	if err != nil {
+		return err
+	}
+	return woken
 }
 
 // each does something to each of several automations. The last mistake is
@@ -88,9 +118,14 @@ func (c *automationsRm) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.each("rm", c.Names, func(name string) error {
+	sources := false
+	err = a.each("rm", c.Names, func(name string) error {
 		gone, err := s.Remove(a.ctx, name)
+		sources = sources || err == nil && !gone.Schedule.Kind.Timed()
+		refused, _ := errors.AsType[*scheduler.Refused](err)
 		switch {
+		case refused != nil && refused.Missing && c.JSON:
+			return errors.Join(err, a.io.JSON(map[string]any{"ok": true, "removed": false, "id": name}))
 		case err != nil:
 			return err
 		case c.JSON:
@@ -99,4 +134,5 @@ func (c *automationsRm) Run(a *app) error {
 		a.io.Note("removed " + gone.Name)
 		return nil
 	})
+	return a.atOnce(err, sources)
 }

@@ -83,10 +83,8 @@ func (c *automationsEdit) Run(a *app) error {
 		return err
 	}
 	a.aboutWatching(s, made)
-	if after.Enabled && (!after.Schedule.Kind.Timed() || !after.Next.IsZero() && !after.Next.After(a.now())) {
-		return a.wake()
-	}
-	return nil
+	sources := !before.Schedule.Kind.Timed() || !after.Schedule.Kind.Timed()
+	return a.atOnce(nil, sources || after.Enabled && !after.Next.IsZero() && !after.Next.After(a.now()))
 }
 
 // change is what was typed, done to an automation.

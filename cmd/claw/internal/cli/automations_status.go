@@ -3,7 +3,7 @@ package cli
 import "claw/runner/scheduler"
 
 type automationsStatus struct {
-	JSON bool `name:"json" help:"Print {\"enabled\", \"storePath\", \"jobs\", \"nextWakeAtMs\", \"on\", \"off\", \"autoDisabled\", \"running\", \"refused\"}."`
+	JSON bool `name:"json" help:"Print {\"enabled\", \"storePath\", \"jobs\", \"nextWakeAtMs\", \"on\", \"off\", \"autoDisabled\", \"running\", \"refused\", \"held\": why nothing begins by the clock, or null}."`
 }
 
 // Help shows examples.
@@ -25,9 +25,13 @@ func (c *automationsStatus) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	held := a.heldBack(s)
 	if c.JSON {
 		out := statusJSON(st)
-		out["refused"] = len(refused)
+		out["refused"], out["held"] = len(refused), nil
+		if held.why != "" {
+			out["held"] = held.why
+		}
 		return a.io.JSON(out)
 	}
 	state, next := "on", "nothing will come"
@@ -37,7 +41,7 @@ func (c *automationsStatus) Run(a *app) error {
 	if !st.Next.IsZero() {
 		next = moment(st.Next, a.now())
 	}
-	pairs := [][2]string{{"state", state}, {"automations", jobWords(st)}, {"next", next}, {"kept in", st.StorePath}}
+	pairs := [][2]string{{"state", state}, {"automations", jobWords(st)}, {"next", next}, {"started by", a.atWork(s, held)}, {"kept in", st.StorePath}}
 	if n := len(refused); n > 0 {
 		pairs = append(pairs, [2]string{"refused", counted(n, "table") + " of claw.toml"})
 	}
@@ -46,7 +50,7 @@ func (c *automationsStatus) Run(a *app) error {
 	}
 	a.brokenTables(refused)
 	if st.On > 0 {
-		a.nobodyRuns(s)
+		a.sayHeld(held)
 	}
 	return nil
 }
