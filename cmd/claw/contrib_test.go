@@ -14,8 +14,6 @@ import (
 	"testing"
 )
 
-const contrib = "../../contrib"
-
 // installed is where the files of contrib expect the program.
 const installed = "/usr/local/bin/claw"
 

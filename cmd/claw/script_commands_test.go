@@ -200,13 +200,6 @@ func eventually(cond func() bool) bool {
 	return true
 }
 
-// living is what of a state directory runs, and what its ledgers say, for whoever
-// reads why a script has failed.
-func living(dir string) string {
-	w := &world{state: dir}
-	return w.alive()
-}
-
 func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) >= 1, "waitfor program [args...]")
 	try := program(ts, args)

@@ -12,6 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// contrib is what other programs read.
+const contrib = "../../contrib"
+
 // underTest is the program: built once for the package, or the one that
 // CLAW_TEST_BINARY names.
 var underTest string

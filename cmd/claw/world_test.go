@@ -104,6 +104,13 @@ func (w *world) alive() string {
 	return b.String()
 }
 
+// living is what of a state directory runs, and what its ledgers say, for whoever
+// reads why a script has failed.
+func living(dir string) string {
+	w := &world{state: dir}
+	return w.alive()
+}
+
 // notes is what the supervisors wrote down for nobody.
 func (w *world) notes() string {
 	var b strings.Builder
