@@ -34,6 +34,9 @@ func (c *automationsImport) fromCrontab(a *app, s *scheduler.Scheduler, name, te
 		return nil, err
 	}
 	file := crontab.Parse(text, form)
+	if form == crontab.User && c.File != "" && me.isSystem(file.Entries) {
+		return nil, usagef("automations import: every command in "+name+" begins with the name of a user, as in a system crontab", "claw cron import --system "+c.File)
+	}
 	var items []item
 	seen := map[string]bool{}
 	for _, e := range file.Entries {
@@ -75,6 +78,7 @@ func (c *automationsImport) fromLine(a *app, s *scheduler.Scheduler, e crontab.E
 	}
 	notes := c.carry(s, e, &w, there)
 	it := c.compare(a, s, w, was, there)
+	it.command = e.Command
 	it.Line, it.Notes = e.Line, append(notes, it.Notes...)
 	return it
 }
@@ -186,7 +190,7 @@ func (c *automationsImport) print(a *app, items []item) error {
 	var b strings.Builder
 	for _, it := range items {
 		if a.io.OutTTY {
-			it.people(&b, wide)
+			it.people(a, &b, wide)
 			continue
 		}
 		fields := []string{it.Change, it.Name, strings.TrimSuffix(itoa(it.Line), "0"), it.Schedule, it.Does, it.why()}
@@ -218,9 +222,10 @@ func (it item) why() string {
 	return strings.Join(append(words, it.Notes...), "; ")
 }
 
-// people is an item for people.
-func (it item) people(b *strings.Builder, wide int) {
-	first := it.Schedule
+// people is an item for people: of what is new or was there lines that fit, of
+// what is wrong all there is to say.
+func (it item) people(a *app, b *strings.Builder, wide int) {
+	first := a.io.Cut(it.Schedule, wide+4)
 	if it.Change == "!" || it.Change == "-" {
 		first = it.Why
 	}
@@ -231,7 +236,9 @@ func (it item) people(b *strings.Builder, wide int) {
 		}
 	}
 	switch it.Change {
-	case "+", "!":
+	case "+":
+		below(a.io.Cut(process.Collapse(firstOf(it.command, it.Does)), 4))
+	case "!":
 		below(it.Does)
 	}
 	for _, d := range it.Changes {

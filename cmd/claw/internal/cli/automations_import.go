@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +48,8 @@ type item struct {
 
 	wanted config.Automation
 	id     string // of the automation that is there already
+
+	command string // of a line of a crontab, for people; Does has its shell and variables too
 }
 
 // Run shows what would change, or makes it so.
@@ -70,7 +73,9 @@ func (c *automationsImport) Run(a *app) error {
 		return err
 	}
 	if c.Apply {
-		c.apply(a, s, items)
+		if err := c.apply(a, s, items); err != nil {
+			return err
+		}
 	}
 	if err := c.print(a, items); err != nil {
 		return err
@@ -115,7 +120,14 @@ func (c *automationsImport) read(a *app) (text []byte, name string, err error) {
 		in, name = f, c.File
 	}
 	text, err = io.ReadAll(io.LimitReader(in, maxImport+1))
-	if err == nil && len(text) > maxImport {
+	switch {
+	case err != nil:
+		why := err
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			why = e.Err
+		}
+		err = &failure{code: exitUsage, text: fmt.Sprintf("automations import: %q cannot be read: %v", name, why), remedy: []string{"name a file, or - for stdin"}, err: err}
+	case len(text) > maxImport:
 		err = &failure{code: exitUsage, text: "automations import: " + name + " is larger than " + sizeOf(maxImport), remedy: []string{"is it really a crontab?"}}
 	}
 	return text, name, err
@@ -212,8 +224,10 @@ func (c *automationsImport) compare(a *app, s *scheduler.Scheduler, w config.Aut
 	return it
 }
 
-// apply does what is to be done; what cannot be becomes a !.
-func (c *automationsImport) apply(a *app, s *scheduler.Scheduler, items []item) {
+// apply does what is to be done; what cannot be becomes a !. An error of the
+// state directory would be that of all others too, and is the error: what was
+// done before stays, and is found again by the next import.
+func (c *automationsImport) apply(a *app, s *scheduler.Scheduler, items []item) error {
 	for i := range items {
 		it := &items[i]
 		var err error
@@ -226,9 +240,14 @@ func (c *automationsImport) apply(a *app, s *scheduler.Scheduler, items []item) 
 		case "~":
 			_, err = s.Edit(a.ctx, it.id, func(to *automation.Automation) error { return become(a, s, to, it.wanted) })
 		}
-		if err != nil {
-			err = cronError("import", err)
-			it.Change, it.Why, it.Hint = "!", strings.TrimPrefix(err.Error(), "automations import: "), strings.Join(remedyOfFailure(err), "; ")
+		if err == nil {
+			continue
 		}
+		err = cronError("import", err)
+		if _, itsOwn := errors.AsType[*failure](err); !itsOwn {
+			return err
+		}
+		it.Change, it.Why, it.Hint = "!", strings.TrimPrefix(err.Error(), "automations import: "), strings.Join(remedyOfFailure(err), "; ")
 	}
+	return nil
 }

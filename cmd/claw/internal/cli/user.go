@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"claw/state/crontab"
 )
 
 // user is who runs claw: what the kernel says, and not a variable, which cron,
@@ -62,6 +64,21 @@ func passwd(text string, uid int) user {
 func (u user) is(name string) bool {
 	uid, known := u.uids[name]
 	return name == u.name || known && uid == u.uid
+}
+
+// isSystem tells lines that, read as those of one user, would all begin with the
+// name of a user that is no program: a crontab of the system.
+func (u user) isSystem(lines []crontab.Entry) bool {
+	for _, e := range lines {
+		name, _, _ := strings.Cut(strings.ReplaceAll(e.Command, "\t", " "), " ")
+		if _, known := u.uids[name]; !known {
+			return false
+		}
+		if _, err := exec.LookPath(name); err == nil {
+			return false
+		}
+	}
+	return len(lines) > 0
 }
 
 // owner is whose lines a file has: a spool of cron names its files after their
