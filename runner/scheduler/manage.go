@@ -76,9 +76,24 @@ func (s *Scheduler) make(tx *state.Tx, a automation.Automation) (automation.Auto
 	if err != nil {
 		return a, err
 	}
-	a.ID = ulid.New(tx.Now())
+	if a.ID, err = nextID(tx); err != nil {
+		return a, err
+	}
 	a = automation.New(a, tx.Now())
 	return a, state.Automations.Add(tx, a.ID, a)
+}
+
+// nextID is an id that sorts behind those of what was made just before, so that
+// a list has what a script or an import makes in its order.
+func nextID(tx *state.Tx) (string, error) {
+	rows, err := state.Automations.All(tx)
+	at := tx.Now()
+	for _, row := range rows {
+		if made, ok := ulid.Time(row.ID); ok && made.Sub(at).Abs() < time.Second && !made.Before(at.Truncate(time.Millisecond)) {
+			at = made.Add(time.Millisecond)
+		}
+	}
+	return ulid.New(at), err
 }
 
 // makeable is a new automation that may be made, its name aside.

@@ -2,6 +2,8 @@ package scheduler_test
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -262,5 +264,24 @@ func TestAgentsHaveTheirOwn(t *testing.T) {
 	w.Actor = automation.Actor{}
 	if _, err := w.Edit(t.Context(), "mine", func(a *automation.Automation) error { a.Payload.ToolsAllow = []string{"*"}; return nil }); err != nil {
 		t.Errorf("an operator may: %v", err)
+	}
+}
+
+// What is made in one millisecond is listed in the order of its making.
+func TestListedInOrder(t *testing.T) {
+	w := newWorld(t)
+	var want, got []string
+	for i := range 30 {
+		want = append(want, w.add("job"+strconv.Itoa(i), "1h", nil).Name)
+	}
+	list, err := w.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		got = append(got, e.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("listed as %v", got)
 	}
 }

@@ -52,7 +52,8 @@ type Automation struct {
 	AlertMode, AlertChannel, AlertTo string
 	AlertAccount                     string
 
-	at []string // where it stands in a file: the section, and its number from 0
+	at    []string  // where it stands in a file: the section, and its number from 0
+	wrong []located // with keys and values of its table
 }
 
 // NewAutomation is an automation of which nothing is written yet.

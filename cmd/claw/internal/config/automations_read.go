@@ -64,13 +64,28 @@ func (d *decoder) tables(tables []map[string]any) []Automation {
 		d.doc.tables = append(d.doc.tables, name)
 		a := NewAutomation()
 		a.at = []string{automationSection, strconv.Itoa(i)}
+		before := len(d.problems)
 		walk(d, &a, automationFields, t, a.at, "")
 		if strings.TrimSpace(a.Name) == "" && !d.faulty(a.at, "name") {
 			d.report(a.at, "the automation has no name", "", `set name = "…"`)
 		}
+		if own := d.problems[before:]; d.apart && len(own) > 0 && identified(a, own) {
+			a.wrong, d.problems = slices.Clone(own), d.problems[:before]
+		}
 		all[i] = a
 	}
 	return all
+}
+
+// identified tells that it is certain which automation a table is, whatever else
+// is wrong with it: then that one stays as it is, and the others are read. With a
+// key or a name that is not to be read, those would be taken away that it means,
+// and the file is refused whole.
+func identified(a Automation, wrong []located) bool {
+	return strings.TrimSpace(a.Name) != "" && !slices.ContainsFunc(wrong, func(l located) bool {
+		key := l.path[len(l.path)-1]
+		return len(l.path) == 3 && (key == "key" || key == "name" || l.problem.Nearest == "key" || l.problem.Nearest == "name")
+	})
 }
 
 // Table is a declared automation, or why it is none.
@@ -78,6 +93,8 @@ type Table struct {
 	Automation automation.Automation // with its DeclarationKey, also of one that is wrong
 	Source     Source
 	Problem    *Problem // nil: it is in order
+
+	more []Problem // that are wrong with it besides
 }
 
 // Declared makes automations of the [[automation]] tables. One that is wrong
@@ -115,6 +132,11 @@ func (c *Config) declared(a Automation, now time.Time, zone automation.Zones) Ta
 		made.Payload.ToolsAllow = slices.Clone(automation.AllTools)
 	}
 	t.Automation = made
+	if len(a.wrong) > 0 {
+		all := c.doc.lines(a.wrong)
+		t.Problem, t.more = &all[0], all[1:]
+		return t
+	}
 	if err == nil {
 		err = a.steady(made, now, zone)
 	}
@@ -165,13 +187,12 @@ func (c *Config) spoil(t *Table, a Automation, e *FieldError) {
 func (c *Config) CheckDeclared(now time.Time, zone automation.Zones) error {
 	e := &Error{}
 	for _, t := range c.Declared(now, zone) {
-		switch {
-		case t.Problem == nil:
-		case len(e.Problems) == maxProblems:
-			e.More++
-		default:
-			e.Problems = append(e.Problems, *t.Problem)
+		if t.Problem != nil {
+			e.Problems = append(append(e.Problems, *t.Problem), t.more...)
 		}
+	}
+	if more := len(e.Problems) - maxProblems; more > 0 {
+		e.More, e.Problems = more, e.Problems[:maxProblems]
 	}
 	if len(e.Problems) == 0 {
 		return nil

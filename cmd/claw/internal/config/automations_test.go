@@ -163,13 +163,37 @@ func TestDeclaredProblems(t *testing.T) {
 	}
 }
 
-// What is no automation at all is an error of the whole file, as elsewhere.
-func TestMalformedTables(t *testing.T) {
+// A key that is not known, or a value that cannot be read, is wrong with its own
+// table only (spec/heartbeat-automations.md 2.2): all of it is told.
+func TestMisspeltTables(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
-		{"an unknown key", head + "every = \"1h\"\n[[automation]]\nname = \"b\"\ncmd = \"x\"\ncron_ = \"x\"", "claw.toml:6: automation.b.cmd: unknown key; did you mean cwd?\nclaw.toml:7: automation.b.cron_: unknown key; did you mean cron?"},
+		{"an unknown key", head + "every = \"1h\"\nargv = [\"true\"]\n[[automation]]\nname = \"b\"\ncmd = \"x\"\ncron_ = \"x\"", "claw.toml:7: automation.b.cmd: unknown key; did you mean cwd?\nclaw.toml:8: automation.b.cron_: unknown key; did you mean cron?"},
 		{"an unknown key below", head + "[automation.delivery]\nchanel = \"inbox\"", "claw.toml:4: automation.backup.delivery.chanel: unknown key; did you mean channel?"},
 		{"a wrong type", head + "every = 5", "claw.toml:3: automation.backup.every: 5 is not a string"},
 		{"a wrong choice", head + "missed = \"onc\"", `claw.toml:3: automation.backup.missed: "onc" is not "skip", "once" or "all"; did you mean once?`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := parse(t, row.text+"\n[[automation]]\nname = \"good\"\nevery = \"1h\"\nargv = [\"true\"]\n")
+			if err := c.CheckDeclared(noon, zone); err == nil || err.Error() != row.want {
+				t.Errorf("\ngot  %v\nwant %s", err, row.want)
+			}
+			tables := c.Declared(noon, zone)
+			if last := tables[len(tables)-1]; last.Problem != nil || last.Automation.Name != "good" {
+				t.Errorf("the good one: %v", last.Problem)
+			}
+			if _, err := config.ReadAutomations("claw.toml", []byte(row.text), "toml", "/home/u"); err == nil || err.Error() != row.want {
+				t.Errorf("as an import: %v", err)
+			}
+		})
+	}
+}
+
+// What says not which automation it is, or is none at all, is an error of the
+// whole file, as elsewhere: else those would be taken away that it means.
+func TestMalformedTables(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"a misspelt key", head + "every = \"1h\"\nkye = \"k\"", "claw.toml:4: automation.backup.kye: unknown key; did you mean key?"},
+		{"a name that is none", "[[automation]]\nname = 5\nevery = \"1h\"", "claw.toml:2: automation.\"number 1\".name: 5 is not a string"},
 		{"no name", "[[automation]]\nevery = \"1h\"", "claw.toml:1: automation.\"number 1\": the automation has no name"},
 		{"one table", "[automation]\nname = \"x\"", "claw.toml:1: automation: a table is not a list of tables"},
 	} {

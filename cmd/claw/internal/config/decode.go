@@ -26,6 +26,7 @@ type decoder struct {
 	cfg      *Config
 	home     string
 	problems []located
+	apart    bool // what is wrong with the table of an automation is kept with it
 }
 
 // decode fills c from the text of the file called name.
@@ -35,7 +36,7 @@ func (c *Config) decode(name, home string, data []byte) error {
 		return err
 	}
 	c.doc = doc
-	d := &decoder{doc: doc, cfg: c, home: home}
+	d := &decoder{doc: doc, cfg: c, home: home, apart: true}
 	root := doc.values()
 	walk(d, c, rootFields, root, nil, "", "agents", "channels", automationSection)
 	d.channels(d.table(root, "channels"))
@@ -145,16 +146,22 @@ func (d *decoder) err() error {
 	}
 	slices.SortStableFunc(d.problems, func(a, b located) int { return cmp.Compare(a.order, b.order) })
 	e := &Error{}
-	for i, l := range d.problems {
-		if i == maxProblems {
-			e.More = len(d.problems) - i
-			break
-		}
-		l.problem.Line = d.doc.line(l.path)
-		e.Problems = append(e.Problems, l.problem)
+	if more := len(d.problems) - maxProblems; more > 0 {
+		e.More, d.problems = more, d.problems[:maxProblems]
 	}
-	slices.SortStableFunc(e.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	e.Problems = d.doc.lines(d.problems)
 	return e
+}
+
+// lines are problems with their lines, in the order of these.
+func (doc *document) lines(found []located) []Problem {
+	out := make([]Problem, len(found))
+	for i, l := range found {
+		out[i] = l.problem
+		out[i].Line = doc.line(l.path)
+	}
+	slices.SortStableFunc(out, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return out
 }
 
 // keyString is a dotted key as it would be written, quoted where it must be.
