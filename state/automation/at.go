@@ -235,7 +235,7 @@ func ParseEvery(text string) (Schedule, error) {
 	}
 	ms := d.Milliseconds()
 	if ms <= 0 || ms > maxEveryMs {
-		return Schedule{}, refuse("every", text, "is not between 1 ms and 10 years", "write 30m, 6h or 1h30m")
+		return Schedule{}, refuse("every", text, "is not between 1 s and 10 years", "write 30m, 6h or 1h30m")
 	}
 	return Schedule{Kind: KindEvery, EveryMs: ms}, nil
 }

@@ -94,7 +94,7 @@ func TestParseSchedule(t *testing.T) {
 		{"every 6h", "", automation.Schedule{Kind: automation.KindEvery, EveryMs: 21600000}, ""},
 		{"EVERY 1h30m", "", automation.Schedule{Kind: automation.KindEvery, EveryMs: 5400000}, ""},
 		{"every 1.5d", "", automation.Schedule{Kind: automation.KindEvery, EveryMs: 129600000}, ""},
-		{"every 0s", "", automation.Schedule{}, "not between 1 ms"},
+		{"every 0s", "", automation.Schedule{}, "not between 1 s"},
 		{"every day", "", automation.Schedule{}, "is no duration"},
 		{"every 5m", "UTC", automation.Schedule{}, "means nothing with every"},
 		{"0 9 * * 1-5", "Europe/Berlin", automation.Schedule{Kind: automation.KindCron, Expr: "0 9 * * 1-5", TZ: "Europe/Berlin"}, ""},

@@ -32,7 +32,7 @@ func (a Automation) Slots(zone Zones) (Slots, error) {
 		}
 	case KindEvery:
 		if sch.EveryMs <= 0 || sch.EveryMs > maxEveryMs {
-			return Slots{}, refuse("every", itoa64(sch.EveryMs), "is not between 1 ms and 10 years", "write a duration such as 30m")
+			return Slots{}, refuse("every", itoa64(sch.EveryMs), "is not between 1 s and 10 years", "write a duration such as 30m")
 		}
 		if sch.AnchorMs < 0 {
 			return Slots{}, refuse("every", itoa64(sch.AnchorMs), "is no time to count from", "leave the anchor out")

@@ -52,7 +52,7 @@ func TestValidate(t *testing.T) {
 		{"at ten years ahead", schedule(automation.Schedule{Kind: automation.KindAt, At: now.AddDate(10, 0, 0)}), ""},
 		{"at further ahead", schedule(automation.Schedule{Kind: automation.KindAt, At: now.AddDate(11, 0, 0)}), "more than 10 years"},
 		{"at nothing", schedule(automation.Schedule{Kind: automation.KindAt}), "has no time"},
-		{"every 0", schedule(automation.Schedule{Kind: automation.KindEvery}), "not between 1 ms"},
+		{"every 0", schedule(automation.Schedule{Kind: automation.KindEvery}), "not between 1 s"},
 		{"every in a zone", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: 1000, TZ: "UTC"}), "means nothing with every"},
 		{"on-exit in a zone", schedule(automation.Schedule{Kind: automation.KindOnExit, Command: "x", TZ: "UTC"}), "means nothing with on-exit"},
 		{"a time in a zone", schedule(automation.Schedule{Kind: automation.KindAt, At: now, TZ: "Europe/Berlin"}), ""},
@@ -104,7 +104,7 @@ func TestValidate(t *testing.T) {
 		{"a trigger of at", set(func(a *automation.Automation) {
 			a.Trigger, a.Schedule = &once, automation.Schedule{Kind: automation.KindAt, At: now}
 		}), "not for at, which runs once"},
-		{"every a negative time", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: -1}), "not between 1 ms"},
+		{"every a negative time", schedule(automation.Schedule{Kind: automation.KindEvery, EveryMs: -1}), "not between 1 s"},
 		{"current takes turns", payload(turn, "current"), ""},
 		{"current takes no events", payload(event, "current"), "takes no events"},
 		{"a named session takes commands", set(func(a *automation.Automation) { a.SessionTarget = "session:notes" }), ""},

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"errors"
+	"strings"
+	"time"
 
+	"claw/cmd/claw/internal/config"
 	"claw/cmd/claw/internal/output"
 	"claw/runner/scheduler"
 	"claw/state/automation"
@@ -155,13 +158,41 @@ func automationTable(a *app, rows []scheduler.Entry, refused []refusedTable, hel
 
 // scheduleWords is a schedule for a narrow column; in a pipe it is whole.
 func (a *app) scheduleWords(e scheduler.Entry) string {
-	if e.Schedule.Kind != automation.KindCron || !a.io.OutTTY {
+	if !a.io.OutTTY {
 		return e.Words
 	}
-	parsed, err := cron.Parse(e.Schedule.Expr)
-	loc, zoneErr := scheduler.Zones()(e.Schedule.TZ)
-	if err != nil || zoneErr != nil {
+	return briefSchedule(e, a.now(), config.Home(a.getenv))
+}
+
+// briefSchedule says a schedule so that what tells it from others comes first:
+// "weekdays 09:00", "at 1 Dec 12:00 EST", "when ~/in changes". Times are in the
+// zone of now unless the schedule has its own.
+func briefSchedule(e scheduler.Entry, now time.Time, home string) string {
+	loc, err := scheduler.Zones()(e.Schedule.TZ)
+	if err != nil {
 		return e.Words
 	}
-	return cron.Brief(parsed, loc)
+	switch e.Schedule.Kind {
+	case automation.KindCron:
+		if parsed, err := cron.Parse(e.Schedule.Expr); err == nil {
+			return cron.Brief(parsed, loc)
+		}
+	case automation.KindAt:
+		layout := "2 Jan 15:04"
+		if e.Schedule.TZ == "" {
+			loc = now.Location()
+		} else {
+			layout += " MST"
+		}
+		at := e.Schedule.At.In(loc)
+		if at.Year() != now.In(loc).Year() {
+			layout = strings.Replace(layout, "Jan", "Jan 2006", 1)
+		}
+		return "at " + at.Format(layout)
+	case automation.KindWatch:
+		if home != "" && home != "/" {
+			return strings.Replace(e.Words, " "+home+"/", " ~/", 1)
+		}
+	}
+	return e.Words
 }

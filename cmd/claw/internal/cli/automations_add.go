@@ -103,6 +103,9 @@ func (a *app) nextLine(e scheduler.Entry) string {
 
 // automation is what was typed.
 func (c *automationsAdd) automation(a *app, s *scheduler.Scheduler) (automation.Automation, error) {
+	if words, ok := inWords(append([]string{c.When}, c.Argv...)); ok && !slices.Contains(a.args, "--") {
+		return automation.Automation{}, quoteIt(words, nil)
+	}
 	when, argv := c.words(a.args)
 	t := typed{automationFlags: &c.automationFlags, command: "add", when: when, argv: argv}
 	wanted := config.NewAutomation()

@@ -358,13 +358,16 @@ func (t typed) ontoCommand(to *config.Automation) error {
 }
 
 func (t typed) environment(to *config.Automation) error {
-	if err := process.CheckEnv(t.Env); err != nil {
-		return t.refuse(err.Error())
-	}
 	for _, kv := range t.Env {
 		name, value, ok := strings.Cut(kv, "=")
-		if !ok {
+		switch {
+		case !ok:
 			return t.refuse(fmt.Sprintf("--env %q has no =", kv), "--env NAME=VALUE")
+		case strings.TrimSpace(name) == "":
+			return t.refuse(fmt.Sprintf("--env %q has no name before its =", kv), "--env NAME=VALUE")
+		}
+		if err := process.CheckEnv([]string{kv}); err != nil {
+			return t.refuse(fmt.Sprintf("--env %q: %v", kv, err), "take another name, of letters, digits and _", "-- env "+kv+" PROGRAM sets it for that program")
 		}
 		if to.Env == nil {
 			to.Env = map[string]string{}

@@ -43,7 +43,11 @@ func (c *automationsNext) Run(a *app) error {
 		return cronError("next", err)
 	}
 	var times []upcoming
-	for at := from.Add(-time.Millisecond); len(times) < c.Count; {
+	at := from.Add(-time.Millisecond)
+	if made.ID == "" && made.Schedule.Kind == automation.KindEvery {
+		at = from // one that is made then is due an interval later
+	}
+	for len(times) < c.Count {
 		next, ok := slots.Next(at)
 		if !ok {
 			break
@@ -74,6 +78,10 @@ func (c *automationsNext) remark(a *app, made automation.Automation, n int) {
 		a.io.Say("an automation runs up to "+counted(int(spread.Minutes()), "minute")+" later, always by the same time", "claw cron add --exact runs it at the second")
 	case made.ID != "" && !made.Enabled:
 		a.io.Say(made.Name+" is off: it runs at none of these", "claw cron enable "+made.Name)
+	case made.State.PacedAt.After(a.now()):
+		a.io.Note("its last run asked for the next check at " + exact(made.State.PacedAt) + ": it runs at none of these before that")
+	case made.State.BackoffUntil.After(a.now()):
+		a.io.Note("after " + counted(made.State.ConsecutiveErrors, "failure") + " in a row it does not run before " + exact(made.State.BackoffUntil))
 	}
 }
 
@@ -138,6 +146,9 @@ func nextJSON(words string, times []upcoming) map[string]any {
 	return map[string]any{"next": next, "words": words, "effects": effects}
 }
 
+// columns are how wide a line for people may be.
+const columns = 80
+
 // nextText is tour.md "Give it a rhythm" for people, and lines for programs.
 func nextText(words string, times []upcoming, people bool) string {
 	var b strings.Builder
@@ -152,7 +163,11 @@ func nextText(words string, times []upcoming, people bool) string {
 				layout = "Mon _2 Jan 2006 15:04:05 MST"
 			}
 			line = "  " + u.At.Format(layout)
-			if u.Effect != "" {
+			switch {
+			case u.Effect == "":
+			case len(line)+3+len(u.Effect) > columns:
+				line += "\n      " + u.Effect
+			default:
 				line += "   " + u.Effect
 			}
 		}

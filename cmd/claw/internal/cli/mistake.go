@@ -22,7 +22,35 @@ func usageOf(err error) error {
 	if node.Parent == nil && strings.HasPrefix(parse.Error(), unexpected) && !strings.Contains(parse.Error(), ", did you mean ") {
 		remedy = append(remedy, "claw exec -- COMMAND runs a command")
 	}
+	if words, ok := inWords(parse.Context.Args); ok && nodePath(node) == "automations add" {
+		return quoteIt(words, err)
+	}
 	return &failure{code: exitUsage, text: plainMistake(node, parse.Error()), remedy: remedy, err: err}
+}
+
+// inWords finds a cron expression that was not quoted: five words in a row that
+// are fields of one, before --.
+func inWords(args []string) (words []string, ok bool) {
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if strings.Trim(arg, "0123456789*/,-?") != "" || arg == "" {
+			words = nil
+			continue
+		}
+		if words = append(words, arg); len(words) == 5 {
+			return words, true
+		}
+	}
+	return nil, false
+}
+
+func quoteIt(words []string, err error) error {
+	return &failure{
+		code: exitUsage, text: "automations add: a cron expression is one word", err: err,
+		remedy: []string{`quote it: claw cron add "` + strings.Join(words, " ") + `" -- PROGRAM`},
+	}
 }
 
 const unexpected = "unexpected argument "
@@ -97,7 +125,7 @@ func emptyValue(ctx *kong.Context) error {
 			continue
 		}
 		switch kind := v.Kind(); {
-		case kind == reflect.String && v.String() == "":
+		case kind == reflect.String && (v.String() == "" || strings.TrimSpace(v.String()) == "" && !mayBeBlank(name)):
 			return usagef(path+": "+name+" is empty", withoutIt(n, p.Flag))
 		case zero && kind == reflect.Int64 && v.Int() == 0:
 			return usagef(path+": "+name+" 0 says nothing", withoutIt(n, p.Flag))
@@ -105,6 +133,9 @@ func emptyValue(ctx *kong.Context) error {
 	}
 	return nil
 }
+
+// mayBeBlank tells a flag of which blanks are a value.
+func mayBeBlank(name string) bool { return name == "--input" || name == "--stream-match" }
 
 // withoutIt is how a flag's value is taken away: by --clear-…, where there is
 // one.
