@@ -51,7 +51,7 @@ type Event struct {
 
 	// Of the command that ended, for Notice.
 	Command    string `json:"command,omitempty"`    // for reading, as in the process's row
-	Name       string `json:"name,omitempty"`       // the name it was given, --name
+	Name       string `json:"name,omitempty"`       // the name it was given, --name; of a reminder that of its automation
 	DurationMs int64  `json:"durationMs,omitempty"` // how long it ran; 0 not known
 	Outcome    string `json:"outcome,omitempty"`    // in the words of the task ledger, see process.TaskStatus
 	Cause      string `json:"cause,omitempty"`      // one sentence: why it could not start, or what was lost

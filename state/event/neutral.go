@@ -93,16 +93,16 @@ func fold(line string) string {
 		if seen++; seen > foldLimit {
 			break
 		}
-		if c := plain(r); c != 0 {
+		if c := Plain(r); c != 0 {
 			b = append(b, c)
 		}
 	}
 	return string(b)
 }
 
-// plain is the ASCII character that r stands for, 0 for one that is not seen,
-// and "?" for any other.
-func plain(r rune) byte {
+// Plain is the ASCII character, in lower case, for which a quick reader takes r: 0
+// for space and what is not seen, "?" for any other. Package external asks it too.
+func Plain(r rune) byte {
 	switch {
 	case r >= 0xFF01 && r <= 0xFF5E: // full width
 		r -= 0xFF01 - '!'
