@@ -140,7 +140,7 @@ func about(events []event.Event, t *session.Turn) delivery.Source {
 	case event.IsExec(first):
 		source.Kind, source.Name = "exec", slugOf(first)
 	case first.Kind == event.KindCron:
-		source.Kind, source.Name = "cron", first.ContextKey
+		source.Kind, source.Name = "cron", cmp.Or(first.Name, first.ContextKey)
 	}
 	if len(events) == 1 {
 		source.EventID, source.TaskID = first.ID, first.TaskID

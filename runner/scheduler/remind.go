@@ -79,7 +79,7 @@ func (s *Scheduler) enqueue(tx *state.Tx, a automation.Automation, r automation.
 	}
 	ev := event.Event{
 		ID: ulid.New(tx.Now()), State: event.Queued, Kind: event.KindCron, SessionKey: key, Agent: s.agent(a), ContextKey: ContextKey(a.ID),
-		Text: a.Told(r), CreatedAt: tx.Now(), Untrusted: r.Input != "",
+		Text: a.Told(r), Name: a.Name, CreatedAt: tx.Now(), Untrusted: r.Input != "",
 		Tools: session.LimitTo(a.Payload.ToolsAllow),
 	}
 	if later { // a turn about something else shows it
