@@ -73,15 +73,16 @@ func (c *agentSend) notRun(a *app, res agent.Result, err error, signalled int) e
 	if !errors.Is(err, agent.ErrNoAgent) {
 		return refusedTurn("agent send", err)
 	}
+	return &failure{code: exitRefused, text: "agent send: no agent is configured", err: err, remedy: a.configuringAgents()}
+}
+
+// configuringAgents says how an agent is configured.
+func (a *app) configuringAgents() []string {
 	file := "claw.toml"
-	if places, pathErr := config.Paths(a.getenv); pathErr == nil {
+	if places, err := config.Paths(a.getenv); err == nil {
 		file = places.Config
 	}
-	return &failure{code: exitRefused, text: "agent send: no agent is configured", err: err, remedy: []string{
-		"set its command in " + file + ", for example:",
-		"[agents.main]",
-		`command = ["claude", "-p"]`,
-	}}
+	return []string{"set its command in " + file + ", for example:", "[agents.main]", `command = ["claude", "-p"]`}
 }
 
 // refusedTurn is an error of runner/agent that says that nothing was done.

@@ -26,7 +26,7 @@ type automationsAdd struct {
 
 // Help shows examples.
 func (automationsAdd) Help() string {
-	return "A command gets CLAW_AUTOMATION, CLAW_RUN_ID and CLAW_SLOT, the time it was due. What a stream, a directory, a command that ended or a trigger script has to say follows a message after a blank line, and is the stdin of a command. A stream cannot start commands. From within an agent's turn no commands can be made, and no more tools given than that turn has.\n\n" +
+	return "A command gets CLAW_AUTOMATION, CLAW_RUN_ID and CLAW_SLOT, the time it was due; a run by hand, and what no clock sets off, has no CLAW_SLOT. What a stream, a directory, a command that ended or a trigger script has to say follows a message after a blank line, and is the stdin of a command. A stream cannot start commands. From within an agent's turn no commands can be made, and no more tools given than that turn has.\n\n" +
 		examples(
 			`claw cron add "0 9 * * 1-5" --tz Europe/Berlin -- ./standup.sh`,
 			`claw cron add --every 6h --name backup --command 'restic backup ~'`,
@@ -65,6 +65,7 @@ func (c *automationsAdd) Run(a *app) error {
 		a.io.Note(e.Name + " was there already, and is " + string(change))
 	}
 	a.aboutWatching(s, made)
+	a.aboutAgents(made)
 	a.nobodyRuns(s)
 	if e.Enabled && (!e.Schedule.Kind.Timed() || !e.Next.After(a.now())) {
 		return errors.Join(err, a.wake())
@@ -196,5 +197,17 @@ func (a *app) aboutWatching(s *scheduler.Scheduler, made automation.Automation) 
 	err := source.Check(source.Spec{Dir: dir, Recursive: made.Schedule.Recursive, Glob: made.Schedule.Glob, Skip: s.Store.Dir()})
 	if err != nil {
 		a.io.Say(made.Name+": "+dir+" cannot be watched as it is: "+err.Error(), remedyOf(err)...)
+	}
+}
+
+// aboutAgents says, to people, that nobody is there to be asked. It may be
+// configured later.
+func (a *app) aboutAgents(made automation.Automation) {
+	cfg, err := a.config()
+	if err != nil || made.Payload.Kind != automation.PayloadTurn || !a.io.ErrTTY {
+		return
+	}
+	if len(cfg.Agents.Entries) == 0 && len(cfg.Agents.Defaults.Command) == 0 {
+		a.io.Say("no agent is configured: its runs will fail until one is", a.configuringAgents()...)
 	}
 }
