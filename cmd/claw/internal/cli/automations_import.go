@@ -202,7 +202,8 @@ func (c *automationsImport) compare(a *app, s *scheduler.Scheduler, w config.Aut
 		return it
 	}
 	made = automation.New(made, a.now())
-	it.Schedule, it.Does = s.Words(made), payloadWords(made.Payload)
+	made.ID = e.ID
+	it.Schedule, it.Does = spreadWords(s, made), payloadWords(made.Payload)
 	if w.Agent != "" && a.checkAgent("automations import", w.Agent) != nil {
 		it.Notes = append(it.Notes, "there is no agent "+w.Agent+" here")
 	}
@@ -222,6 +223,18 @@ func (c *automationsImport) compare(a *app, s *scheduler.Scheduler, w config.Aut
 		}
 	}
 	return it
+}
+
+// spreadWords are the words of a schedule. How much later one that is spread
+// runs comes of an id, which what is new has not got yet.
+func spreadWords(s *scheduler.Scheduler, a automation.Automation) string {
+	spread := a.Schedule.Stagger()
+	if a.ID != "" || spread == 0 {
+		return s.Words(a)
+	}
+	exact := int64(0)
+	a.Schedule.StaggerMs = &exact
+	return s.Words(a) + ", spread over " + millis(spread.Milliseconds())
 }
 
 // apply does what is to be done; what cannot be becomes a !. An error of the
