@@ -35,7 +35,11 @@ func (c *automationsShow) Run(a *app) error {
 	if c.JSON {
 		return a.io.JSON(e)
 	}
-	kept := slices.DeleteFunc(automationPairs(a, e), func(p [2]string) bool { return p[1] == "" })
+	pairs := automationPairs(a, e)
+	if e.Enabled {
+		pairs = append(pairs, [2]string{"held back", a.heldBack(s).brief})
+	}
+	kept := slices.DeleteFunc(pairs, func(p [2]string) bool { return p[1] == "" })
 	return a.io.Pairs(kept)
 }
 
@@ -199,7 +203,10 @@ func alertWords(f *automation.FailureAlert) string {
 	if f.CooldownMs > 0 {
 		words += ", once in " + millis(f.CooldownMs)
 	}
-	return joinNonEmpty(words, strings.TrimSuffix(f.Channel+":"+f.To, ":"))
+	if to := strings.TrimSuffix(f.Channel+":"+f.To, ":"); to != "" {
+		words += ", to " + to
+	}
+	return words
 }
 
 // statePairs are how it went so far, and who may change it.
