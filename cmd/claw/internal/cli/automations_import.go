@@ -237,30 +237,40 @@ func spreadWords(s *scheduler.Scheduler, a automation.Automation) string {
 	return s.Words(a) + ", spread over " + millis(spread.Milliseconds())
 }
 
-// apply does what is to be done; what cannot be becomes a !. An error of the
-// state directory would be that of all others too, and is the error: what was
-// done before stays, and is found again by the next import.
+// apply does what is to be done, all of it in one transaction; what cannot be
+// done becomes a !. The error is one of the state directory: nothing is done
+// then.
 func (c *automationsImport) apply(a *app, s *scheduler.Scheduler, items []item) error {
+	var wishes []scheduler.Wish
+	var whose []*item
 	for i := range items {
 		it := &items[i]
-		var err error
 		switch it.Change {
 		case "+":
-			var made automation.Automation
-			if made, err = it.wanted.Build(a.now(), s.Zone); err == nil {
-				_, _, err = s.Add(a.ctx, made)
+			made, err := it.wanted.Build(a.now(), s.Zone)
+			if err != nil {
+				it.refuse(err)
+				continue
 			}
+			wishes = append(wishes, scheduler.Wish{New: made})
 		case "~":
-			_, err = s.Edit(a.ctx, it.id, func(to *automation.Automation) error { return become(a, s, to, it.wanted) })
-		}
-		if err == nil {
+			wishes = append(wishes, scheduler.Wish{ID: it.id, Change: func(to *automation.Automation) error { return become(a, s, to, it.wanted) }})
+		default:
 			continue
 		}
-		err = cronError("import", err)
-		if _, itsOwn := errors.AsType[*failure](err); !itsOwn {
-			return err
-		}
-		it.Change, it.Why, it.Hint = "!", strings.TrimPrefix(err.Error(), "automations import: "), strings.Join(remedyOfFailure(err), "; ")
+		whose = append(whose, it)
 	}
-	return nil
+	refused, err := s.Apply(a.ctx, wishes)
+	for i, err := range refused {
+		if err != nil {
+			whose[i].refuse(err)
+		}
+	}
+	return err
+}
+
+// refuse notes why an item could not be done.
+func (it *item) refuse(err error) {
+	err = cronError("import", err)
+	it.Change, it.Why, it.Hint = "!", strings.TrimPrefix(err.Error(), "automations import: "), strings.Join(remedyOfFailure(err), "; ")
 }
