@@ -174,7 +174,7 @@ func payloadPairs(e scheduler.Entry) [][2]string {
 		session = ""
 	}
 	tools := strings.Join(p.ToolsAllow, " ")
-	if p.Kind == automation.PayloadTurn && len(p.ToolsAllow) == 0 {
+	if p.Kind != automation.PayloadCommand && p.ToolsAllow != nil && len(p.ToolsAllow) == 0 || p.Kind == automation.PayloadTurn && tools == "" {
 		tools = "none"
 	}
 	return [][2]string{

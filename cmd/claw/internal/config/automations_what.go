@@ -21,7 +21,8 @@ func (a Automation) HasPayload() bool { return len(a.payloads()) > 0 }
 func (a Automation) Commands() bool { return a.Command != "" || len(a.Argv) > 0 }
 
 // ClearPayload takes away what is done, for something else. What belongs to
-// commands stays if that is one too, and what belongs to messages.
+// commands stays if that is one too, and what belongs to messages; the tools of
+// an agent stay as long as it is an agent's.
 func (a *Automation) ClearPayload(next automation.PayloadKind) {
 	command, turn := a.Commands(), a.Message != ""
 	a.Command, a.Argv, a.Message, a.Reminder, a.Event = "", nil, "", "", ""
@@ -29,7 +30,10 @@ func (a *Automation) ClearPayload(next automation.PayloadKind) {
 		a.Cwd, a.Env, a.Input, a.NoOutputTimeoutSeconds, a.OutputMaxBytes = "", nil, "", 0, 0
 	}
 	if !turn || next != automation.PayloadTurn {
-		a.Model, a.Thinking, a.Fallbacks, a.Tools, a.LightContext = "", "", nil, nil, false
+		a.Model, a.Thinking, a.Fallbacks, a.LightContext = "", "", nil, false
+	}
+	if command || next == automation.PayloadCommand {
+		a.Tools = nil // else it stays limited: what an agent has made may use no more
 	}
 	if next == automation.PayloadEvent || !command && !turn {
 		a.Session, a.DeliveryMode, a.TimeoutSeconds = "", "", -1
@@ -85,12 +89,14 @@ func (a Automation) foreignTo(kind automation.PayloadKind) error {
 		{"model", a.Model != "", automation.PayloadTurn, "message"},
 		{"fallbacks", len(a.Fallbacks) > 0, automation.PayloadTurn, "message"},
 		{"thinking", a.Thinking != "", automation.PayloadTurn, "message"},
-		{"tools", a.Tools != nil, automation.PayloadTurn, "message"},
 		{"lightContext", a.LightContext, automation.PayloadTurn, "message"},
 	} {
 		if f.set && f.kind != kind {
 			return wrong(f.key, f.key+" means nothing without a "+f.of, "leave it out")
 		}
+	}
+	if kind == automation.PayloadCommand && a.Tools != nil {
+		return wrong("tools", "tools means nothing with a command", "leave it out")
 	}
 	if kind == automation.PayloadEvent && a.TimeoutSeconds >= 0 {
 		return wrong("timeoutSeconds", "timeoutSeconds means nothing with a reminder or an event", "leave it out")
