@@ -393,6 +393,9 @@ func (t typed) ontoHow(to *config.Automation) error {
 		return t.refuse("--keep-after-run and --delete-after-run exclude one another", "leave one of them out")
 	}
 	once := runsOnce(to)
+	// What was said of an earlier schedule means nothing for another one.
+	to.KeepAfterRun = to.KeepAfterRun && once
+	to.DeleteAfterRun = to.DeleteAfterRun && to.OnExit != ""
 	switch {
 	case t.KeepAfterRun && !once && to.OnExit == "":
 		return t.refuse("--keep-after-run says nothing of what runs again and again", "leave it out: only what runs once goes by itself")
