@@ -56,6 +56,9 @@ func (s *shift) landRun(l landing) {
 		delete(s.runs, key)
 	}
 	s.fail(l.err)
+	if l.line != "" {
+		s.done("%s", l.line)
+	}
 }
 
 // runWords says in a line what became of a run.

@@ -8,6 +8,7 @@ import (
 	"claw/runner/control"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/hook"
 	"claw/runner/resume"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
@@ -35,6 +36,10 @@ type parts struct {
 	prepare func(at time.Time) (commands int, err error)
 	ahead   func(ctx context.Context, at time.Time, atWork func(runID string) bool) (scheduler.Work, error)
 	startAt func(ctx context.Context, at time.Time, runs []automation.Run) error
+
+	// What is asked for from outside: what may begin, and one that begins.
+	hooks   func(ctx context.Context, begin bool, atWork func(id string) bool) (hook.Work, error)
+	runHook func(ctx context.Context, id string) (line string, err error)
 
 	startSource, stopSource func(ctx context.Context, src automation.Source) error
 
@@ -75,6 +80,9 @@ func (r *Runner) work(m boot.Mode) *parts {
 		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
 		sweep:    r.sweep,
 		waiting:  r.waiting,
+	}
+	if r.Hooks != nil {
+		p.hooks, p.runHook = r.Hooks.Pass, r.Hooks.Run
 	}
 	if cron == nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }

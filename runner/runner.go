@@ -10,6 +10,7 @@ import (
 	"claw/runner/clock"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/hook"
 	"claw/runner/poke"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
@@ -29,6 +30,7 @@ type Runner struct {
 	// Calm makes a Scheduler like that one, but not Enabled, for the modes in
 	// which nothing begins by the clock; nil: what ends is written down later.
 	Calm   func() *scheduler.Scheduler
+	Hooks  *hook.Dispatcher // nil: nothing comes from outside
 	Post   *deliver.Post
 	Retain retention.Policy
 	OnLoss string // tools.exec.onSupervisorLoss

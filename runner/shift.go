@@ -68,6 +68,7 @@ type shift struct {
 	cycleNext time.Time
 	cronNext  time.Time
 	runs      map[string]bool // of automations: what is being started, and turns that are waited for
+	hookNext  time.Time
 	postNext  time.Time
 	retryAt   time.Time // the earliest wake that is put off, the heartbeat's cadence aside
 	passed    time.Time // when the last pass began
@@ -103,6 +104,7 @@ type landing struct {
 	cycle   string // the session in which a turn was cut off
 	resumed resume.Done
 	flushed deliver.Flushed
+	line    string // what there is to be said
 	err     error
 }
 
@@ -261,7 +263,7 @@ func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
 		now := s.clock.Now()
 		until, err := s.r.work(s.mode).waiting(now)
 		s.fail(err)
-		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), s.cycleNext)
+		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), earlier(s.cycleNext, s.hookNext))
 		switch {
 		case until.IsZero() || until.Sub(now) > lingerMost || isUp(s.dir):
 			return false
@@ -323,7 +325,8 @@ func (s *shift) agents() []string {
 
 // next is when something is due that is known of; zero: nothing is.
 func (s *shift) next() time.Time {
-	return earlier(earlier(earlier(earlier(earlier(s.planNext, s.cronNext), s.postNext), s.retryAt), s.safeUntil), s.cycleNext)
+	next := earlier(earlier(s.planNext, s.cronNext), earlier(s.postNext, s.retryAt))
+	return earlier(next, earlier(earlier(s.safeUntil, s.cycleNext), s.hookNext))
 }
 
 // fail keeps an error, once.

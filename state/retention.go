@@ -10,6 +10,7 @@ import (
 	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/event"
+	"claw/state/external"
 	"claw/state/flow"
 	"claw/state/internal/ledger"
 	"claw/state/process"
@@ -21,16 +22,17 @@ import (
 // archive, where Find and Archived still see it. The numbers bound what list
 // has to read: design.md section 3, spec/exec-process.md 8.7.
 const (
-	keepProcesses = 50        // finished background processes
-	keepTasks     = 100       // finished tasks
-	keepFlows     = 100       // flows that have ended
-	keepEvents    = 100       // events that are no longer queued
-	keepTurns     = 100       // finished turns
-	keepSent      = 100       // deliveries that arrived, or that a person has dismissed
-	keepRead      = 100       // inbox messages that have been read
-	keepRuns      = 100       // runs of automations that have ended
-	keepBoots     = 20        // boots, ended or not: the newest is the one that may be alive
-	keepFor       = time.Hour // all of these but processes, flows and boots
+	keepProcesses = 50               // finished background processes
+	keepTasks     = 100              // finished tasks
+	keepFlows     = 100              // flows that have ended
+	keepEvents    = 100              // events that are no longer queued
+	keepTurns     = 100              // finished turns
+	keepSent      = 100              // deliveries that arrived, or that a person has dismissed
+	keepRead      = 100              // inbox messages that have been read
+	keepRuns      = 100              // runs of automations that have ended
+	keepHooks     = external.MaxKeys // turns that were asked for from outside and have ended: their keys are known
+	keepBoots     = 20               // boots, ended or not: the newest is the one that may be alive
+	keepFor       = time.Hour        // all of these but processes, flows and boots
 )
 
 // archivable picks the records of a ledger that may leave it for the archive.
@@ -49,6 +51,8 @@ func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
 		return pick(rows, keepTurns, func(t session.Turn) (time.Time, verdict) { return judge(t.Status.Ended(), t.EndedAt, now) })
 	case Runs.name:
 		return pick(rows, keepRuns, func(r automation.Run) (time.Time, verdict) { return judge(!r.Status.Open(), r.EndedAt, now) })
+	case Dispatches.name:
+		return pick(rows, keepHooks, func(d external.Dispatch) (time.Time, verdict) { return judgeHook(d, now) })
 	case Boots.name:
 		return pick(rows, keepBoots, func(b boot.Boot) (time.Time, verdict) { return b.StartedAt, ages })
 	case Deliveries.name:
@@ -106,6 +110,17 @@ func judgeFlow(f flow.Flow) (ended time.Time, v verdict) {
 
 func judgeEvent(e event.Event, now time.Time) (ended time.Time, v verdict) {
 	return judge(e.State != event.Queued, e.EndedAt, now)
+}
+
+// judgeHook keeps one that has ended for as long as its key may be asked for.
+func judgeHook(d external.Dispatch, now time.Time) (ended time.Time, v verdict) {
+	switch {
+	case !d.Status.Ended():
+		return d.EndedAt, stays
+	case now.Sub(d.EndedAt) >= external.MaxKeyWindow:
+		return d.EndedAt, goes
+	}
+	return d.EndedAt, ages
 }
 
 func judge(done bool, ended, now time.Time) (time.Time, verdict) {

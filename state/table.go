@@ -9,6 +9,7 @@ import (
 	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/event"
+	"claw/state/external"
 	"claw/state/flow"
 	"claw/state/heartbeat"
 	"claw/state/internal/ledger"
@@ -45,6 +46,9 @@ var (
 	Runs        = Ledger[automation.Run]{name: "runs", memo: true, clone: automation.Run.Clone}
 	Agendas     = Ledger[automation.Agenda]{name: "agenda"}
 	Sources     = Ledger[automation.Source]{name: "sources"}
+
+	// Dispatches are the turns that were asked for from outside.
+	Dispatches = Ledger[external.Dispatch]{name: "hooks", memo: true, clone: external.Dispatch.Clone}
 
 	Boots         = Ledger[boot.Boot]{name: "boots", memo: true}
 	Continuations = Ledger[boot.Continuation]{name: "continuations"}

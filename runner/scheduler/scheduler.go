@@ -25,8 +25,10 @@ type Scheduler struct {
 	Enabled bool
 	// NoSlots: slots that come due are left to the next tick or runner, see
 	// automation.Input.NoSlots.
-	NoSlots     bool
-	MaxTurns    int                     // cron.maxConcurrentRuns: turns of agents at once; 0: no limit
+	NoSlots  bool
+	MaxTurns int // cron.maxConcurrentRuns: turns of agents at once; 0: no limit
+	// KeepHTTP: of MaxTurns one is kept for webhooks, because they are listened to.
+	KeepHTTP    bool
 	MaxCommands int                     // cron.maxConcurrentCommands: commands at once; 0: no limit
 	SkipMissed  bool                    // cron.skipMissedJobs: recurring slots are never made up
 	Retry       automation.Retry        // cron.retry

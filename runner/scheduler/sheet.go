@@ -6,6 +6,7 @@ import (
 	"claw/runner/internal/proc"
 	"claw/state"
 	"claw/state/automation"
+	"claw/state/external"
 	"claw/state/process"
 	"claw/state/session"
 )
@@ -72,6 +73,9 @@ func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) 
 		Now: now, Boot: s.boot(now), Zone: s.Zone, Paused: !s.Enabled, NoSlots: s.NoSlots, MaxTurns: s.MaxTurns, MaxCommands: s.MaxCommands, SkipMissed: s.SkipMissed, Retry: s.Retry,
 		Recorded: func(id string) bool { return sh.recorded(tx, id) },
 	}
+	if sh.in.Taken, err = s.taken(tx, atWork); err != nil {
+		return nil, err
+	}
 	autos, err := state.Automations.All(tx)
 	if err != nil {
 		return nil, err
@@ -82,6 +86,17 @@ func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) 
 		sh.place[row.ID], sh.revs[i], sh.in.Automations[i] = i, row.Rev, row.Rec
 	}
 	return sh, s.readRuns(tx, sh, atWork)
+}
+
+// taken is how many of MaxTurns turns have that somebody outside asked for, or
+// that are kept for those.
+func (s *Scheduler) taken(tx *state.Tx, atWork func(string) bool) (int, error) {
+	rows, err := state.Dispatches.All(tx)
+	all := make([]external.Dispatch, len(rows))
+	for i, row := range rows {
+		all[i] = row.Rec
+	}
+	return external.Budget{Max: s.MaxTurns, Reserved: s.KeepHTTP}.Taken(external.Use(all, atWork)), err
 }
 
 func (s *Scheduler) boot(now time.Time) time.Time {

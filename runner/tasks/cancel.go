@@ -33,6 +33,9 @@ func (k *Keeper) Cancel(ctx context.Context, query string) (task.CancelResult, e
 	if err != nil {
 		return task.CancelResult{}, err
 	}
+	if done, err := k.withdraw(ctx, t); err != nil || done {
+		return k.outcome(t, err)
+	}
 	h, err := k.hold(t)
 	if err != nil {
 		return task.CancelResult{}, err
@@ -66,6 +69,8 @@ func (k *Keeper) hold(t task.Task) (h hold, err error) {
 		switch {
 		case t.External && t.ChildSessionKey == "":
 			h.Live = life(t.Executor) == task.LifeAlive
+		case t.Kind == task.KindHook:
+			h, err = ofHook(tx, t)
 		case ofRun(t):
 			h, err = ofAutomation(tx, t)
 		case t.ChildSessionKey != "" && (t.Runtime == task.ACP || t.Runtime == task.Subagent):

@@ -82,6 +82,8 @@ func (k *Keeper) look(tx *state.Tx, t task.Task) (seen, error) {
 	case !t.Status.Active() && !task.Repairable(t):
 	case t.External:
 		s.evidence.Owner = life(t.Executor)
+	case t.Kind == task.KindHook:
+		err = lookHook(tx, &s)
 	case ofRun(t):
 		err = k.lookRun(tx, &s)
 	case t.RunID != "":

@@ -72,8 +72,10 @@ type Input struct {
 	// How many runs go on at once, of all automations: turns of agents
 	// (cron.maxConcurrentRuns), and commands with trigger scripts; 0: no limit.
 	MaxTurns, MaxCommands int
-	SkipMissed            bool // recurring slots are never made up (cron.skipMissedJobs)
-	Retry                 Retry
+	// Taken is how many of MaxTurns others have, or are kept for them.
+	Taken      int
+	SkipMissed bool // recurring slots are never made up (cron.skipMissedJobs)
+	Retry      Retry
 }
 
 // Plan is what is to be done now. All of it is written in one transaction;

@@ -56,19 +56,29 @@ func (p *planner) class(r *Run) class {
 func (p *planner) full(r *Run) bool {
 	what, limit, key := "turn", p.in.MaxTurns, "cron.maxConcurrentRuns"
 	c := p.class(r)
+	running := p.running[c]
 	switch c {
 	case telling:
 		return false
+	case asking:
+		running += p.in.Taken
 	case executing:
 		what, limit, key = "command", p.in.MaxCommands, "cron.maxConcurrentCommands"
 	}
-	if limit <= 0 || p.running[c] < limit {
+	if limit <= 0 || running < limit {
 		return false
 	}
 	if p.changed[r] && r.Code == "" {
-		r.Code, r.Why = CodeConcurrency, plural(p.running[c], what)+" of other automations went on ("+key+")"
+		r.Code, r.Why = CodeConcurrency, plural(running, what)+" of other automations"+andHooks(p.in.Taken, c)+" went on ("+key+")"
 	}
 	return true
+}
+
+func andHooks(taken int, c class) string {
+	if taken > 0 && c == asking {
+		return " or hooks"
+	}
+	return ""
 }
 
 // isBusy tells that a run of the same automation must end first.

@@ -14,6 +14,10 @@ const KindExec = "exec"
 // SourceID is the automation's.
 const KindAutomation = "automation"
 
+// KindHook is the kind of a task that is a turn which somebody outside has asked
+// for. Its RunID is that of the dispatch.
+const KindHook = "hook"
+
 // How long a finished row is kept (spec/tasks-recovery.md 1.11).
 const (
 	Retention     = 7 * 24 * time.Hour

@@ -33,6 +33,7 @@ func commands() []command {
 		{name: "agent", group: groupWake, help: "Write to an agent, and read its reply.", make: func() any { return &agentCmd{} }},
 		{name: "sessions", group: groupWake, help: "Look at the conversations with agents, and begin them anew.", make: func() any { return &sessionsCmd{} }},
 		{name: "automations", group: groupWake, help: "Run commands, ask agents and remind them by the clock.", aliases: []string{"cron"}, make: func() any { return &automationsCmd{} }},
+		{name: "hook", group: groupWake, help: "Have agents see to what comes from outside, without trusting it.", make: func() any { return &hookCmd{} }},
 		{name: "runner", group: groupWake, help: "Run, look at and stop the optional program that acts at once.", make: func() any { return &runnerCmd{} }},
 		{name: "inbox", group: groupTold, help: "Read the messages that came to you.", make: func() any { return &inboxCmd{} }},
 		{name: "deliveries", group: groupTold, help: "Look at what was sent to a person, and at what could not be.", make: func() any { return &deliveriesCmd{} }},

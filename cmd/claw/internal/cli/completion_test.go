@@ -23,7 +23,7 @@ var places = []struct {
 }{
 	{"claw |pro", "process"},
 	{"claw |ta", "tasks"},
-	{"claw |", "exec process tool heartbeat agent sessions automations runner inbox deliveries channels status tasks flow recover event doctor config completion version"},
+	{"claw |", "exec process tool heartbeat agent sessions automations hook runner inbox deliveries channels status tasks flow recover event doctor config completion version"},
 	{"claw process |", "list poll log write send-keys submit paste kill clear remove wait"},
 	{"claw ps |se", "send-keys"},
 	{"claw process log |", "RUNNING ENDED"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,10 +14,12 @@ import (
 	"claw/runner/agent"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
+	"claw/runner/hook"
 	"claw/runner/poke"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
 	"claw/state"
+	"claw/state/delivery"
 	"claw/state/session"
 )
 
@@ -60,15 +63,19 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 		s.Turns, s.Cwd, s.Enabled = cron.Turns, cron.Cwd, false
 		return s
 	}
+	hooks := a.hooks(cfg, store, turns, post)
 	turns.OnEnd = func(tx *state.Tx, t *session.Turn, reply string) error {
-		if t.RunID != "" {
+		switch {
+		case t.RunID != "":
 			return cron.TurnEnded(tx, t, reply)
+		case t.Kind == session.KindHook:
+			return hooks.TurnEnded(tx, t, reply)
 		}
 		return engine.End(tx, t, reply)
 	}
 	turns.OnOver = engine.Over
 	return &runner.Runner{
-		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
+		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Hooks: hooks, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
 		Calm: calm, NoSafeMode: cfg.Runner.SafeMode == "off", InhibitSleep: cfg.Runner.InhibitSleep,
 	}, nil
 }
@@ -82,7 +89,7 @@ func (a *app) scheduler(cfg *config.Config, store *state.Store, post *deliver.Po
 	zones := scheduler.Zones()
 	return &scheduler.Scheduler{
 		Store: store, Clock: a.clock, Post: post, Enabled: cfg.Cron.Enabled,
-		MaxTurns: int(cfg.Cron.MaxConcurrentRuns), MaxCommands: int(cfg.Cron.MaxConcurrentCommands),
+		MaxTurns: int(cfg.Cron.MaxConcurrentRuns), KeepHTTP: cfg.Hooks.Enabled, MaxCommands: int(cfg.Cron.MaxConcurrentCommands),
 		SkipMissed: cfg.Cron.SkipMissedJobs, Retry: retryOf(cfg), Alerts: alertsOf(cfg),
 		Declared: declaredOf(cfg, a.now(), zones), Actor: actor, Session: a.env("SESSION"), SessionRetention: cfg.Cron.SessionRetention,
 		Agents: cfg.AgentNames(), Zone: zones, Environ: poke.Outside(a.environ), PathPrepend: cfg.Tools.Exec.PathPrepend,
@@ -102,8 +109,10 @@ func homeOr(home, cwd string) string {
 func (a *app) post(cfg *config.Config, store *state.Store, stdout io.Writer) *deliver.Post {
 	return &deliver.Post{
 		Store: store, Clock: a.clock, Channels: channelsOf(cfg), Default: cfg.Channels.Default, Environ: poke.Outside(a.environ), Stdout: stdout,
-		Hook:  deliver.Hook{Token: cfg.Cron.WebhookToken, TokenFile: cfg.Cron.WebhookTokenFile, AllowPrivate: cfg.Cron.WebhookAllowPrivate},
-		OnEnd: scheduler.Delivered,
+		Hook: deliver.Hook{Token: cfg.Cron.WebhookToken, TokenFile: cfg.Cron.WebhookTokenFile, AllowPrivate: cfg.Cron.WebhookAllowPrivate},
+		OnEnd: func(tx *state.Tx, d delivery.Delivery) error {
+			return errors.Join(scheduler.Delivered(tx, d), hook.Delivered(tx, d))
+		},
 	}
 }
 

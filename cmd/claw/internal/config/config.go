@@ -112,6 +112,10 @@ type Hooks struct {
 	Listen    string // "127.0.0.1:PORT" or "unix:PATH"
 	Path      string // base path, never "/"
 	TokenFile string // absolute path of the file with the bearer token
+	// Tools are those of turns that come from outside; nil: nothing is said.
+	Tools []string
+	// IdempotencyWindow is how long the key of a dispatch is known after its end.
+	IdempotencyWindow time.Duration
 }
 
 // Agents is [agents]: Defaults is what an agent that is not named gets, and
@@ -222,7 +226,7 @@ func defaults() *Config {
 			Enabled: true, MaxConcurrentRuns: 1, SessionRetention: 24 * time.Hour,
 			Retry: Retry{MaxAttempts: 3}, FailureAlert: Alert{Enabled: true, After: 2, CooldownSeconds: 3600, Mode: "announce"},
 		},
-		Hooks:    Hooks{Path: "/hooks"},
+		Hooks:    Hooks{Path: "/hooks", IdempotencyWindow: 5 * time.Minute},
 		Agents:   Agents{Defaults: defaultAgent()},
 		Channels: Channels{Default: "inbox", Heartbeat: defaultVisibility()},
 	}

@@ -121,6 +121,8 @@ enabled = true
 listen = "127.0.0.1:18789"
 path = "/in"
 tokenFile = "~/token"
+tools = ["read"]
+idempotencyWindow = "1h"
 `)
 	want := config.Exec{
 		BackgroundMs: 2000, CleanupMs: 60000, NotifyOnExitEmptySuccess: true,
@@ -136,7 +138,9 @@ tokenFile = "~/token"
 	if diff := cmp.Diff(config.State{OutputBudget: 1 << 20, RetentionDays: 1, UnsafeFs: true}, c.State); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(config.Hooks{Enabled: true, Listen: "127.0.0.1:18789", Path: "/in", TokenFile: "/home/u/token"}, c.Hooks); diff != "" {
+	if diff := cmp.Diff(config.Hooks{
+		Enabled: true, Listen: "127.0.0.1:18789", Path: "/in", TokenFile: "/home/u/token", Tools: []string{"read"}, IdempotencyWindow: time.Hour,
+	}, c.Hooks); diff != "" {
 		t.Error(diff)
 	}
 	if c.Wake.OnExit != "off" || c.Cron.Enabled || c.Cron.MaxConcurrentRuns != 3 {

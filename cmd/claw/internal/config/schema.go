@@ -244,6 +244,14 @@ var rootFields = []field[Config]{
 		name: "hooks.tokenFile", kind: path,
 		help: "File that holds the bearer token.",
 	}, func(c *Config) any { return &c.Hooks.TokenFile }},
+	{rule{
+		name: "hooks.tools", kind: list,
+		help: "Tools that agents may use for what comes from outside; all when absent, none when empty.",
+	}, func(c *Config) any { return &c.Hooks.Tools }},
+	{rule{
+		name: "hooks.idempotencyWindow", kind: span,
+		help: "How long after its end the same request under the same key is still taken for a repetition; at most 24h.",
+	}, func(c *Config) any { return &c.Hooks.IdempotencyWindow }},
 }
 
 // foreign are the seeds' keys that claw does not have, and what to do instead.

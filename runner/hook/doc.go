@@ -1,0 +1,29 @@
+// Package hook takes in what comes from outside and has agents see to it.
+//
+//	Accept   one transaction: the request is refused, is the same as one before,
+//	         or is a row of ledgers/hooks.jsonl with a task
+//	Await    until its turn has begun, or never will: the answer to whoever asked
+//	Pass     what may begin now (external.Plan), and what is too late
+//	Run      one turn, of whose admission the dispatch is part
+//	TurnEnded, Delivered   what follows in the transactions that end the turn and
+//	         the delivery of its reply
+//
+// # Who carries it out
+//
+// Whoever holds runner.lock: a runner, or a tick that Accept's caller has started.
+// So there is one place that counts who runs, the caller may die at any moment,
+// and so may the one who carries it out.
+//
+//   - Before Accept's transaction: nothing has happened.
+//   - After it (hook-accepted): the row waits. Whoever comes next begins it within
+//     its deadline or refuses it; the caller that still waits refuses it too, by
+//     the same move, so that exactly one of the two happens.
+//   - At the admission, which is one transaction over the turn and the dispatch:
+//     from here on it has been promised (ok), and does not begin a second time.
+//   - After it: the turn is ended by whoever finds it (agent.Settle), and the
+//     dispatch with it. An agent that provably did nothing is asked again, twice;
+//     one of which nobody knows what it did is not, and the agent's main session
+//     is told.
+//
+// A task that is cancelled while its dispatch waits keeps it from beginning.
+package hook
