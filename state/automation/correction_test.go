@@ -27,15 +27,17 @@ func TestDecideAfterACorrection(t *testing.T) {
 	}{
 		{"back, and where it was", nil, []string{"09:30", "14:20"}, "", "15:00"},
 		{"back, and beyond", nil, []string{"09:30", "16:00"}, "15:00 missed coalesced, 16:00 running", "17:00"},
+		{"back, and an hour before where it was", nil, []string{"09:30", "13:10"}, "", "15:00"},
+		{"back, and on by hours as they pass", nil, []string{"09:30", "10:00", "11:00", "12:00"}, "12:00 running", "13:00"},
 		{"back twice", nil, []string{"10:50", "07:10", "15:00"}, "15:00 running", "16:00"},
 		{"back, and the new time goes on", []string{"14:00"}, []string{"09:30", "10:00"}, "10:00 running", "11:00"},
 		{"back, and on to what has run", []string{"10:00", "14:00"}, []string{"09:30", "10:00"}, "", "11:00"},
-		{"rows stand around those that are there", []string{"10:00", "12:00"}, []string{"09:30", "13:30"}, "11:00 missed coalesced, 13:00 running", "14:00"},
-		{"and at both ends", []string{"11:00"}, []string{"08:30", "12:30"}, "09:00-10:00(2) missed coalesced, 12:00 running", "13:00"},
+		{"rows stand around those that are there", []string{"08:00", "10:00"}, []string{"07:30", "10:50"}, "09:00 missed coalesced", "11:00"},
+		{"and at both ends", []string{"09:00"}, []string{"06:30", "10:30"}, "07:00-08:00(2) missed coalesced, 10:00 running", "11:00"},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			have(tt.have...)
-			in := input(tt.looks[0], settled("14:00", hourly()))
+			in := input(tt.looks[0], settled("14:00", hourly(overlap(automation.OverlapAllow))))
 			var got automation.Plan
 			for _, clock := range tt.looks {
 				in.Now, in.Recorded = day(clock), func(id string) bool { return rows[id] }

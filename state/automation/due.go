@@ -45,8 +45,8 @@ func spanOf(s Slots, after, until time.Time) (span, bool) {
 
 // correct takes back what was decided by a clock that was set back by more
 // than three hours since: the new time counts, see the package comment. Should
-// the clock come back to where it was, without those hours having passed or
-// with them, what was decided then stays decided: nothing of it is owed again.
+// the clock come back to where it was, or jump to hardly less, what was decided
+// then stays decided: nothing of it is owed again.
 func (p *planner) correct(e *entry) {
 	if e.Schedule.Kind != KindAt && e.State.Settled.Sub(p.now) > Correction {
 		if e.State.Settled.After(e.State.Decided) {
@@ -54,7 +54,9 @@ func (p *planner) correct(e *entry) {
 		}
 		e.State.Settled, e.changed = p.now, true
 	}
-	if decided := e.State.Decided; !decided.IsZero() && !p.now.Before(decided) {
+	decided := e.State.Decided
+	jumped := p.now.Sub(e.State.Settled) > Correction && decided.Sub(p.now) <= Correction
+	if !decided.IsZero() && (jumped || !p.now.Before(decided)) {
 		e.State.Decided, e.changed = time.Time{}, true
 		p.settle(e, decided)
 	}

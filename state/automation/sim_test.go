@@ -14,7 +14,8 @@ import (
 )
 
 // The simulation: automations in six zones over months, with sleeps, restarts,
-// clocks set forward and back by up to two hours, edits and starts by hand. The
+// clocks set forward and back by up to two hours, clocks that are wrong by up to
+// a year for a while, edits and starts by hand. The
 // store is a map whose rows, once ended, must not change. At the end every slot
 // that the oracle finds has exactly one record.
 
@@ -458,6 +459,13 @@ func (w *world) step() {
 				w.edit()
 			}
 		}
+	case n == 6: // wrong by hours or by a year, for as long as somebody looks once or twice
+		back := time.Duration(4+w.r.IntN(400*24)) * time.Hour
+		w.now = w.now.Add(-back)
+		for range 1 + w.r.IntN(2) {
+			w.tick()
+		}
+		w.now = w.now.Add(back)
 	case n < 9:
 		w.pass(time.Duration(w.r.IntN(90)) * time.Minute) // nobody looked meanwhile
 		w.edit()
