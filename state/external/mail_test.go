@@ -1,0 +1,63 @@
+package external_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"claw/state/external"
+)
+
+// TestParseMail: odd encodings as they come in (RFC 2045 to 2047).
+func TestParseMail(t *testing.T) {
+	tests := []struct{ name, raw, from, subject, text string }{
+		{"plain", "From: a@x\nSubject: s\n\nhello\n", "a@x", "s", "hello"},
+		{"CRLF, folded, of an mbox", "From a@x Tue Dec  1\r\nFrom: A\r\n <a@x>\r\nSubject: one\r\n\ttwo\r\n\r\nhello\r\nthere\r\n", "A <a@x>", "one two", "hello\nthere"},
+		{"RFC 2047", "From: =?utf-8?B?SsO8cmdlbg==?= <j@x>\nSubject: =?iso-8859-1?Q?Gr=FC=DFe?= =?windows-1252?Q?_=80?=\n\nx", "Jürgen <j@x>", "Grüße €", "x"},
+		{"quoted-printable", "From: a@x\nContent-Type: text/plain; charset=iso-8859-15\nContent-Transfer-Encoding: quoted-printable\n\n5 =A4 =E4=\nb", "a@x", "", "5 € äb"},
+		{"base64", "From: a@x\nContent-Transfer-Encoding: BASE64\n\naGVs\nbG8g8J+Y\ngA==\n", "a@x", "", "hello 😀"},
+		{"8 bit without a charset", "From: a@x\n\nGr\xfc\xdfe", "a@x", "", "Grüße"},
+		{"alternative", "From: a@x\nContent-Type: multipart/alternative; boundary=b\n\npreamble\n--b\nContent-Type: text/html\n\n<p>html</p>\n--b\nContent-Type: text/plain\n\nplain\n--b--\nend", "a@x", "", "plain"},
+		{
+			"HTML alone", "From: a@x\nContent-Type: text/html; charset=utf-8\n\n<html><head><title>t</title><style>p{}</style></head><body><p>One &amp; two</p><script>evil()</script><div>three<br>four</div></body></html>",
+			"a@x", "", "One & two\n\nthree\nfour",
+		},
+		{
+			"with an attachment", "From: a@x\nContent-Type: multipart/mixed; boundary=\"b b\"\n\n--b b\n\ntext\n--b b\nContent-Type: application/pdf; name=\"=?utf-8?Q?B=C3=A4r.pdf?=\"\nContent-Transfer-Encoding: base64\n\nAAAA\n--b b--\n",
+			"a@x", "", "text\n[attachment: Bär.pdf application/pdf, 3 bytes]",
+		},
+		{"attached text", "From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\ntext\n--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=x.txt\n\nlong\n--b--\n", "a@x", "", "text\n[attachment: x.txt text/plain, 5 bytes]"},
+		{"forwarded", "From: a@x\nContent-Type: message/rfc822\n\nFrom: b@y\nSubject: old\n\ninner\n", "a@x", "", "[forwarded message]\nFrom: b@y\nSubject: old\n\ninner"},
+		{"cut off", "From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhalf", "a@x", "", "half"},
+		{"nothing to read", "From: a@x\nContent-Type: image/png\n\n\x89PNG", "a@x", "", "[no text]\n[attachment: image/png, 4 bytes]"},
+		{"no blank line", "From: a@x\nSubject: s\nhello there\n", "a@x", "s", "hello there"},
+	}
+	for _, tt := range tests {
+		m, ok := external.ParseMail([]byte(tt.raw))
+		if !ok || m.From != tt.from || m.Subject != tt.subject || m.Text != tt.text {
+			t.Errorf("%s: %v %q %q\n got %q\nwant %q", tt.name, ok, m.From, m.Subject, m.Text, tt.text)
+		}
+	}
+	for _, raw := range []string{"", "hello", "hello: world\n\nx", "\n\nFrom: a@x\n", "{\"From\": 1}"} {
+		if _, ok := external.ParseMail([]byte(raw)); ok {
+			t.Errorf("%q is no mail", raw)
+		}
+	}
+}
+
+// FuzzParseMail: what it makes of anything is text that fits a request.
+func FuzzParseMail(f *testing.F) {
+	f.Add([]byte("From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>&lt;<b\n--b\nContent-Transfer-Encoding: base64\n\nAA=\n--b--"))
+	f.Add([]byte("From x\nSubject: =?utf-8?q?=ff?=\nReceived: x\n\n\xff"))
+	f.Add([]byte("From: a\nContent-Type: multipart/alternative; boundary=\"\"\n\n--\n--\n" + strings.Repeat("--\n", 300)))
+	f.Add([]byte("From: a\nContent-Type: message/rfc822\n\nFrom: a\nContent-Type: message/rfc822\n\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m, ok := external.ParseMail(raw)
+		if !ok {
+			return
+		}
+		if m.Text == "" || len(m.Text) > external.MaxContent || !utf8.ValidString(m.Text) || !utf8.ValidString(m.Subject+m.From) {
+			t.Errorf("%q became %d bytes: %q", raw, len(m.Text), m.Text)
+		}
+	})
+}
