@@ -53,3 +53,25 @@ func TestDecideAfterACorrection(t *testing.T) {
 		})
 	}
 }
+
+// What is shown and edited before the next look knows it too.
+func TestUpcomingAfterACorrection(t *testing.T) {
+	in := input("09:30", settled("14:00", hourly()))
+	a := automation.Decide(in).Automations[0]
+	for clock, want := range map[string]string{"09:40": "10:00", "13:10": "15:00", "14:20": "15:00", "16:10": "15:00"} {
+		next, _ := automation.Upcoming(a, nil, day(clock), zone)
+		if got := next.UTC().Format("15:04"); got != want {
+			t.Errorf("at %s the next is %s; want %s", clock, got, want)
+		}
+	}
+	off := a
+	off.Enabled = false
+	for clock, want := range map[string]string{"14:20": "", "16:10": "15:00-16:00(2) missed disabled"} {
+		if _, runs := automation.Edit(a, off, day(clock), zone); shown(runs) != want {
+			t.Errorf("switched off at %s: %s; want %s", clock, shown(runs), want)
+		}
+	}
+	if automation.Due(a, day("14:20"), zone) {
+		t.Error("it is due again")
+	}
+}

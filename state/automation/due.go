@@ -54,15 +54,25 @@ func (p *planner) correct(e *entry) {
 		}
 		e.State.Settled, e.changed = p.now, true
 	}
-	decided := e.State.Decided
-	jumped := p.now.Sub(e.State.Settled) > Correction && decided.Sub(p.now) <= Correction
-	if !decided.IsZero() && (jumped || !p.now.Before(decided)) {
-		e.State.Decided, e.changed = time.Time{}, true
-		p.settle(e, decided)
+	if until, back := e.State.settledAt(p.now); back {
+		e.State.Settled, e.State.Decided, e.changed = until, time.Time{}, true
 	}
 	if e.State.PacedAt.Sub(p.now) > Correction && e.State.LastEndAt.Sub(p.now) > Correction {
 		e.State.PacedAt, e.changed = time.Time{}, true
 	}
+}
+
+// settledAt is how far slots are decided for a clock that reads now; back: it has
+// come back to where it was before a correction.
+func (st State) settledAt(now time.Time) (until time.Time, back bool) {
+	jumped := now.Sub(st.Settled) > Correction && st.Decided.Sub(now) <= Correction
+	if st.Decided.IsZero() || !jumped && now.Before(st.Decided) {
+		return st.Settled, false
+	}
+	if st.Settled.After(st.Decided) {
+		return st.Settled, true
+	}
+	return st.Decided, true
 }
 
 // decide looks at the slots of one automation that have come due.

@@ -107,7 +107,8 @@ func unowed(a Automation, now time.Time, zone Zones, moved bool) []Run {
 	if moved {
 		code, why = CodeEdited, "the schedule was changed at "+stamp(now)
 	}
-	if due, ok := spanOf(e.slots, e.State.Settled, now); ok && !e.broken {
+	from, _ := e.State.settledAt(now)
+	if due, ok := spanOf(e.slots, from, now); ok && !e.broken {
 		p.record(e, due, Missed, code, why)
 	}
 	return p.plan().Runs
@@ -200,7 +201,8 @@ func Due(a Automation, now time.Time, zone Zones) bool {
 	if err != nil {
 		return false
 	}
-	next, ok := slots.Next(a.State.Settled)
+	from, _ := a.State.settledAt(now)
+	next, ok := slots.Next(from)
 	return ok && !next.After(now)
 }
 
@@ -224,7 +226,8 @@ func Upcoming(a Automation, open []Run, now time.Time, zone Zones) (time.Time, b
 	if err != nil {
 		return at, false
 	}
-	next, ok := slots.Next(a.State.Settled)
+	from, _ := a.State.settledAt(now)
+	next, ok := slots.Next(from)
 	if ok && next.Before(a.State.BackoffUntil) {
 		next = a.State.BackoffUntil
 	}
