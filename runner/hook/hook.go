@@ -32,6 +32,8 @@ type Dispatcher struct {
 	Window   time.Duration           // how long a key is known after the end; 0: external.KeyWindow
 	Known    func(agent string) bool // nil: all are
 	Tools    []string                // of turns of which nothing else is said; nil: all
+
+	answer *string // in tests: the reply, without asking anybody
 }
 
 // RefusedError says why a request was not accepted, or was not begun.

@@ -163,7 +163,7 @@ func (h *Dispatcher) request(d external.Dispatch) agent.Request {
 	return agent.Request{
 		Agent: d.Agent, SessionKey: d.SessionKey, Fresh: true, Light: true, Kind: session.KindHook, Reason: "hook:" + d.Name, Message: d.Message,
 		Quiet: true, Route: d.Route, ReplyMode: mode, Timeout: time.Duration(d.TimeoutMs) * time.Millisecond, Model: d.Model,
-		Thinking: d.Thinking, Tools: d.Tools, Wait: wait,
+		Thinking: d.Thinking, Tools: d.Tools, Wait: wait, Answer: h.answer,
 		Admit: func(tx *state.Tx, t *session.Turn) error { return h.admitted(tx, t, d.ID) },
 	}
 }
