@@ -157,7 +157,9 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(pidOf(ts, args[0]), sig))
 }
 
-// runs tells whether pid is there and not merely waiting to be reaped.
+// runs tells whether pid is there and not merely waiting to be reaped: a program
+// whose first thread has ended looks so while others of its threads, and with
+// them its files and locks, are still there.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false
@@ -168,7 +170,8 @@ func runs(pid int) bool {
 		return noProc != nil
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
+	fields := strings.Fields(rest)
+	return len(fields) < 18 || fields[0] != "Z" || fields[17] != "1"
 }
 
 func cmdAlive(ts *testscript.TestScript, neg bool, args []string) {
