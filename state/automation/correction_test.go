@@ -3,6 +3,7 @@ package automation_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"claw/state/automation"
 )
@@ -73,5 +74,36 @@ func TestUpcomingAfterACorrection(t *testing.T) {
 	}
 	if automation.Due(a, day("14:20"), zone) {
 		t.Error("it is due again")
+	}
+}
+
+// An interval that was made while the clock was ahead is not held up until then:
+// its grid is the same, and begins earlier. An anchor that was to come stays.
+func TestAnchorAheadOfTheClock(t *testing.T) {
+	made := func(anchor string) automation.Automation {
+		return settled("20:10", hourly(func(a *automation.Automation) {
+			a.Schedule = automation.Schedule{Kind: automation.KindEvery, EveryMs: time.Hour.Milliseconds(), AnchorMs: day(anchor).UnixMilli()}
+		}))
+	}
+	for _, tt := range []struct{ anchor, looks, want, next string }{
+		{"20:10", "09:30", "", "10:10"},
+		{"20:10", "09:30 10:10", "10:10 running", "11:10"},
+		{"20:10", "09:30 20:10", "", "21:10"},
+		{"20:10", "09:30 21:30", "21:10 running", "22:10"},
+		{"22:00", "09:30", "", "22:00"},
+	} {
+		in := input("09:30", made(tt.anchor))
+		var got automation.Plan
+		for clock := range strings.FieldsSeq(tt.looks) {
+			in.Now = day(clock)
+			got = automation.Decide(in)
+			in = after(in, got)
+		}
+		if s := shown(got.Runs); s != tt.want {
+			t.Errorf("%s: %s; want %s", tt.looks, s, tt.want)
+		}
+		if s := got.Next.UTC().Format("15:04"); s != tt.next {
+			t.Errorf("%s: next %s; want %s", tt.looks, s, tt.next)
+		}
 	}
 }

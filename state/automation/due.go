@@ -52,6 +52,7 @@ func (p *planner) correct(e *entry) {
 		if e.State.Settled.After(e.State.Decided) {
 			e.State.Decided = e.State.Settled
 		}
+		p.reanchor(e)
 		e.State.Settled, e.changed = p.now, true
 	}
 	if until, back := e.State.settledAt(p.now); back {
@@ -60,6 +61,19 @@ func (p *planner) correct(e *entry) {
 	if e.State.PacedAt.Sub(p.now) > Correction && e.State.LastEndAt.Sub(p.now) > Correction {
 		e.State.PacedAt, e.changed = time.Time{}, true
 	}
+}
+
+// reanchor has the grid of an interval begin before a clock that was set back
+// reads: counted from a time that is ahead it would not be due until then. The
+// slots are those of before. An anchor that was to come by the old clock, too,
+// is meant so.
+func (p *planner) reanchor(e *entry) {
+	if e.slots.kind != KindEvery || !e.slots.at.After(p.now) || e.slots.at.After(e.State.Settled) {
+		return
+	}
+	back := e.slots.at.Sub(p.now)/e.slots.every + 1
+	e.slots.at = e.slots.at.Add(-back * e.slots.every)
+	e.Schedule.AnchorMs = e.slots.at.UnixMilli()
 }
 
 // settledAt is how far slots are decided for a clock that reads now; back: it has
