@@ -15,6 +15,7 @@ import (
 	"claw/state/internal/ledger"
 	"claw/state/process"
 	"claw/state/session"
+	"claw/state/subagent"
 	"claw/state/task"
 )
 
@@ -31,6 +32,7 @@ const (
 	keepRead      = 100              // inbox messages that have been read
 	keepRuns      = 100              // runs of automations that have ended
 	keepHooks     = external.MaxKeys // turns that were asked for from outside and have ended: their keys are known
+	keepSubagents = 100              // work given to agents that has ended, and was told of
 	keepBoots     = 20               // boots, ended or not: the newest is the one that may be alive
 	keepFor       = time.Hour        // all of these but processes, flows and boots
 )
@@ -53,6 +55,8 @@ func (s *Store) archivable(name string, rows []ledger.Line) map[string]bool {
 		return pick(rows, keepRuns, func(r automation.Run) (time.Time, verdict) { return judge(!r.Status.Open(), r.EndedAt, now) })
 	case Dispatches.name:
 		return pick(rows, keepHooks, func(d external.Dispatch) (time.Time, verdict) { return judgeHook(d, now) })
+	case Subagents.name:
+		return pick(rows, keepSubagents, func(r subagent.Run) (time.Time, verdict) { return judgeSubagent(r, now) })
 	case Boots.name:
 		return pick(rows, keepBoots, func(b boot.Boot) (time.Time, verdict) { return b.StartedAt, ages })
 	case Deliveries.name:
@@ -121,6 +125,13 @@ func judgeHook(d external.Dispatch, now time.Time) (ended time.Time, v verdict) 
 		return d.EndedAt, goes
 	}
 	return d.EndedAt, ages
+}
+
+// judgeSubagent keeps one as long as somebody is to be told of it, or its session
+// is to be put aside. One that made children says how deep they are.
+func judgeSubagent(r subagent.Run, now time.Time) (ended time.Time, v verdict) {
+	waits := r.Announce.Due() || r.Announce.State == subagent.Suspended || r.Kind == subagent.Detached && r.ArchivedAt.IsZero()
+	return judge(r.Ended() && !waits, r.EndedAt, now)
 }
 
 func judge(done bool, ended, now time.Time) (time.Time, verdict) {

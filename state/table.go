@@ -15,6 +15,7 @@ import (
 	"claw/state/internal/ledger"
 	"claw/state/process"
 	"claw/state/session"
+	"claw/state/subagent"
 	"claw/state/task"
 )
 
@@ -49,6 +50,9 @@ var (
 
 	// Dispatches are the turns that were asked for from outside.
 	Dispatches = Ledger[external.Dispatch]{name: "hooks", memo: true, clone: external.Dispatch.Clone}
+
+	// Subagents is the work that one agent, or a person, has given to an agent.
+	Subagents = Ledger[subagent.Run]{name: "subagents", memo: true, clone: subagent.Run.Clone}
 
 	Boots         = Ledger[boot.Boot]{name: "boots", memo: true}
 	Continuations = Ledger[boot.Continuation]{name: "continuations"}

@@ -19,6 +19,8 @@ const (
 	KindEvent     Kind = "event"     // other events of the session
 	KindRecovery  Kind = "recovery"  // continues a cut-off turn
 	KindHook      Kind = "hook"      // content from outside
+	KindSubagent  Kind = "subagent"  // work that somebody has given to an agent, in a session of its own
+	KindComplete  Kind = "complete"  // a question without tools, of which no session is left
 )
 
 // TurnStatus is where a turn stands.

@@ -18,6 +18,10 @@ const KindAutomation = "automation"
 // for. Its RunID is that of the dispatch.
 const KindHook = "hook"
 
+// KindSubagent is the kind of a task that is work given to an agent (claw agent
+// run). Its RunID is that of the run.
+const KindSubagent = "subagent"
+
 // How long a finished row is kept (spec/tasks-recovery.md 1.11).
 const (
 	Retention     = 7 * 24 * time.Hour
