@@ -150,6 +150,14 @@ func (e endpoint) public(env []string) (string, *outcome) {
 	return found[0].String(), nil
 }
 
+// Private tells a URL whose host, as it stands there, is on this machine or in a
+// private network; names but localhost are not looked up.
+func Private(url string) bool {
+	e, ok := target(url)
+	ip, err := netip.ParseAddr(e.host)
+	return ok && (err == nil && private(ip) || strings.EqualFold(e.host, "localhost"))
+}
+
 // private tells an address that strangers must not be able to have a request
 // sent to: of this machine, of a network at home, of a link, of nobody.
 func private(ip netip.Addr) bool {

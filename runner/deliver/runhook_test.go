@@ -167,3 +167,15 @@ func TestOnEnd(t *testing.T) {
 		t.Errorf("ends: %s\nwant: %s", got, want)
 	}
 }
+
+// What can be seen without asking for an address.
+func TestPrivate(t *testing.T) {
+	for url, want := range map[string]bool{
+		"http://127.0.0.1:8080/x": true, "https://[::1]/": true, "http://localhost/x": true, "http://u@192.168.1.5": true, "HTTP://LOCALHOST:1": true,
+		"https://example.org/127.0.0.1": false, "https://8.8.8.8/": false, "ftp://127.0.0.1/": false, "": false, "localhost": false,
+	} {
+		if got := deliver.Private(url); got != want {
+			t.Errorf("%q: %v", url, got)
+		}
+	}
+}

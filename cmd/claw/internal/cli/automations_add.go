@@ -66,6 +66,7 @@ func (c *automationsAdd) Run(a *app) error {
 	}
 	a.aboutWatching(s, made)
 	a.aboutAgents(made)
+	a.aboutWebhook(made)
 	a.nobodyRuns(s)
 	if e.Enabled && (!e.Schedule.Kind.Timed() || !e.Next.After(a.now())) {
 		return errors.Join(err, a.wake())

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"claw/cmd/claw/internal/config"
+	"claw/runner/deliver"
 	"claw/runner/scheduler"
+	"claw/state/automation"
 	"claw/state/delivery"
 )
 
@@ -98,4 +100,13 @@ func (t typed) ontoAlert(s *scheduler.Scheduler, to *config.Automation) error {
 func clearAlert(to *config.Automation) {
 	to.AlertEnabled, to.AlertAfter, to.AlertCooldownSeconds, to.AlertMode = true, 0, 0, ""
 	to.AlertChannel, to.AlertTo, to.AlertAccount, to.AlertSkipped = "", "", "", false
+}
+
+// aboutWebhook says that nothing will be posted to a webhook as it is.
+func (a *app) aboutWebhook(made automation.Automation) {
+	cfg, err := a.config()
+	if err != nil || made.Delivery == nil || cfg.Cron.WebhookAllowPrivate || !deliver.Private(made.Delivery.URL) {
+		return
+	}
+	a.io.Say(made.Name+": nothing will be posted to "+made.Delivery.URL+": it is on this machine or in a private network", "cron.webhookAllowPrivate = true allows that")
 }

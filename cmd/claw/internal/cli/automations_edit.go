@@ -83,6 +83,7 @@ func (c *automationsEdit) Run(a *app) error {
 		return err
 	}
 	a.aboutWatching(s, made)
+	a.aboutWebhook(made)
 	sources := !before.Schedule.Kind.Timed() || !after.Schedule.Kind.Timed()
 	return a.atOnce(nil, sources || after.Enabled && !after.Next.IsZero() && !after.Next.After(a.now()))
 }
