@@ -2,13 +2,16 @@ package external
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"html"
 	"io"
 	"mime"
 	"mime/quotedprintable"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Mail is what an agent is shown of a message: RFC 5322 with MIME.
@@ -39,6 +42,16 @@ func ParseMail(raw []byte) (m Mail, ok bool) {
 	p.read(h, body, 0)
 	m = Mail{From: words(h.get("from")), Subject: words(h.get("subject")), ID: strings.TrimSpace(h.get("message-id")), Text: p.text()}
 	return m, true
+}
+
+// Key is the Message-ID of a mail, or where it has none that could be a key, one
+// made of all its bytes: who sends a mail cannot keep it from having one.
+func (m Mail) Key(raw []byte) string {
+	if m.ID != "" && utf8.RuneCountInString(m.ID) <= MaxKey {
+		return m.ID
+	}
+	sum := sha256.Sum256(raw)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // fields is a header: names in lower case, unfolded.
@@ -254,37 +267,6 @@ func transfer(body []byte, encoding string) []byte {
 		return out[:n]
 	}
 	return body
-}
-
-// windows are the characters of Windows-1252 from 0x80 to 0x9F.
-var windows = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
-
-// decode makes UTF-8 of a text in a charset. What is not known is read as UTF-8
-// if it is that, else as Western.
-func decode(raw []byte, charset string) string {
-	charset = strings.ToLower(strings.TrimSpace(charset))
-	switch charset {
-	case "iso-8859-1", "latin1", "windows-1252", "cp1252", "iso-8859-15":
-	default:
-		if text := string(raw); strings.ToValidUTF8(text, "") == text {
-			return text
-		}
-		if charset == "utf-8" || charset == "utf8" {
-			return strings.ToValidUTF8(string(raw), "\uFFFD")
-		}
-	}
-	var b strings.Builder
-	for _, c := range raw {
-		switch {
-		case c >= 0x80 && c < 0xA0 && charset != "iso-8859-15":
-			b.WriteRune(windows[c-0x80])
-		case c == 0xA4 && charset == "iso-8859-15":
-			b.WriteRune('€')
-		default:
-			b.WriteRune(rune(c))
-		}
-	}
-	return b.String()
 }
 
 // stripped is the text of HTML: without tags, scripts and styles.

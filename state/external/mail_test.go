@@ -45,6 +45,59 @@ func TestParseMail(t *testing.T) {
 	}
 }
 
+// TestMailCharsets: one character of each, from its table at unicode.org or in its
+// RFC, and what is not known.
+func TestMailCharsets(t *testing.T) {
+	const note = "[the characters of %s are not known here]\n"
+	for _, tt := range []struct{ charset, raw, want string }{
+		{"us-ascii", "a", "a"},
+		{"us-ascii", "\xfc", "ü"},
+		{"utf-8", "\xc3\xbc", "ü"},
+		{"UTF-8", "\xfc", "\uFFFD"},
+		{"", "\xc3\xbc", "ü"},
+		{"", "\x80", "€"},
+		{"iso-8859-1", "\xc3\xbc", "Ã¼"},
+		{"iso-8859-2", "\xb1", "ą"},
+		{"iso-8859-5", "\xbf", "П"},
+		{"iso-8859-7", "\xe1", "α"},
+		{"iso-8859-9", "\xf0", "ğ"},
+		{"ISO-8859-15", "\xa4", "€"},
+		{"windows-1250", "\x8a", "Š"},
+		{"windows-1251", "\xcf", "П"},
+		{"windows-1252", "\x93", "“"},
+		{"windows-1253", "\xd9", "Ω"},
+		{"windows-1254", "\xde", "Ş"},
+		{"koi8-r", "\xf0", "П"},
+		{"koi8-u", "\xa4", "є"},
+		{"gb2312", "plain", "plain"},
+		{"gb2312", "\xc4\xe3", strings.Replace(note, "%s", "gb2312", 1) + "Äã"},
+		{"iso-2022-jp", "\x1b$B", strings.Replace(note, "%s", "iso-2022-jp", 1) + "\x1b$B"},
+	} {
+		m, ok := external.ParseMail([]byte("From: a@x\nContent-Type: text/plain; charset=\"" + tt.charset + "\"\n\n" + tt.raw))
+		if !ok || m.Text != tt.want {
+			t.Errorf("%s: %q is %q, want %q", tt.charset, tt.raw, m.Text, tt.want)
+		}
+	}
+}
+
+// TestMailKey: its Message-ID, where that can be a key.
+func TestMailKey(t *testing.T) {
+	const none = "From: a@x\n\nhello"
+	long := "Message-ID: <" + strings.Repeat("x", external.MaxKey) + "@x>\n\nhello"
+	seen := map[string]bool{}
+	for _, raw := range []string{"Message-ID:  <1@x> \n\nhello", none, none + "!", long} {
+		m, ok := external.ParseMail([]byte(raw))
+		key := m.Key([]byte(raw))
+		if !ok || key == "" || len(key) > external.MaxKey || seen[key] {
+			t.Errorf("%.40q has %q", raw, key)
+		}
+		seen[key] = true
+	}
+	if !seen["<1@x>"] {
+		t.Errorf("%v", seen)
+	}
+}
+
 // FuzzParseMail: what it makes of anything is text that fits a request.
 func FuzzParseMail(f *testing.F) {
 	f.Add([]byte("From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>&lt;<b\n--b\nContent-Transfer-Encoding: base64\n\nAA=\n--b--"))

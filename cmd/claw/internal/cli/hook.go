@@ -29,7 +29,7 @@ type hookDispatch struct {
 	Source         string `help:"Where it comes from: email." placeholder:"SOURCE"`
 	Name           string `help:"What it is called where it is told of; default Email." placeholder:"TEXT"`
 	Format         string `help:"What stdin is: mail (its text is taken out of it), text, or auto: mail if it begins like one." enum:"auto,mail,text" default:"auto" placeholder:"FORMAT"`
-	IdempotencyKey string `name:"idempotency-key" help:"The same message under the same key is seen to once; message-id takes the one of the mail." placeholder:"KEY"`
+	IdempotencyKey string `name:"idempotency-key" help:"The same message under the same key is seen to once; message-id takes the one of the mail, or one made of its bytes." placeholder:"KEY"`
 	Deliver        bool   `help:"Send the reply to a person; otherwise it is only recorded."`
 	Channel        string `help:"With --deliver: the channel; default where the agent's main session was last spoken to." placeholder:"NAME"`
 	To             string `help:"With --channel: the recipient there." placeholder:"WHOM"`
@@ -109,9 +109,10 @@ func (c *hookDispatch) request(a *app) (external.Request, error) {
 		req.Message = strings.ToValidUTF8(string(bytes.TrimRight(raw, "\r\n")), "\uFFFD")
 	}
 	if c.IdempotencyKey == "message-id" {
-		if req.IdempotencyKey = mail.ID; mail.ID == "" {
-			return req, usagef("hook dispatch: the message has no Message-ID", "--idempotency-key KEY names one")
+		if !isMail {
+			return req, usagef("hook dispatch: stdin does not begin with the header of a mail, which would have a Message-ID", "--idempotency-key KEY names one")
 		}
+		req.IdempotencyKey = mail.Key(raw)
 	}
 	return req, nil
 }
