@@ -132,16 +132,5 @@ func (c *hookDispatch) tell(a *app, id string, err error) error {
 	if err := a.io.JSON(dispatched{Reason: no.Error()}); err != nil {
 		return err
 	}
-	return silent(codeOfReason(no.Reason))
-}
-
-// codeOfReason is the exit code of a refusal.
-func codeOfReason(r external.Reason) int {
-	switch r {
-	case external.ReasonUnknown:
-		return exitNotFound
-	case external.ReasonLate, external.ReasonWithdrawn, external.ReasonPrepare, external.ReasonAccount:
-		return exitRefused
-	}
-	return exitUsage
+	return hookRefusal(no)
 }
