@@ -45,11 +45,20 @@ type world struct {
 
 func newWorld(t testing.TB, script string) *world {
 	t.Helper()
+	return worldAt(t, script, nil)
+}
+
+// worldAt is newWorld with another clock for what is written.
+func worldAt(t testing.TB, script string, now func() time.Time) *world {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	t.Cleanup(func() { statetest.Remove(t, dir) })
 	w := &world{t: t, clock: clocktest.New(noon), dir: t.TempDir()}
 	w.agent = agent.Agent{Name: "main", Command: []string{"sh", "-c", script}}
-	w.open(statetest.OpenAt(t, dir, state.Options{FS: statetest.Fast(dir), Now: w.clock.Now}))
+	if now == nil {
+		now = w.clock.Now
+	}
+	w.open(statetest.OpenAt(t, dir, state.Options{FS: statetest.Fast(dir), Now: now}))
 	return w
 }
 

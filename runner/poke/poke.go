@@ -94,7 +94,7 @@ func Outside(environ []string) []string {
 	for _, kv := range environ {
 		switch name, _, _ := strings.Cut(kv, "="); name {
 		case "CLAW_AGENT", "CLAW_SESSION", "CLAW_TURN_ID", "CLAW_REASON", "CLAW_PROCESS_ID", proc.RunVar, "CLAW_STATE_DIR",
-			"CLAW_TOOLS", "CLAW_THINKING", "CLAW_AUTOMATION", "CLAW_RUN_ID", "CLAW_SLOT", "CLAW_TRIGGER",
+			"CLAW_HOOKS_TOKEN", "CLAW_TOOLS", "CLAW_THINKING", "CLAW_AUTOMATION", "CLAW_RUN_ID", "CLAW_SLOT", "CLAW_TRIGGER",
 			"OPENCLAW_AGENT", "OPENCLAW_SESSION", "OPENCLAW_TURN_ID", "OPENCLAW_SHELL", "OPENCLAW_STATE_DIR":
 		default:
 			kept = append(kept, kv)

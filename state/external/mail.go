@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"html"
 	"io"
 	"mime"
 	"mime/quotedprintable"
@@ -306,12 +305,55 @@ func stripped(s string) string {
 		s, low = s[end+1:], low[end+1:]
 	}
 	var lines []string
-	for line := range strings.SplitSeq(html.UnescapeString(b.String()), "\n") {
+	for line := range strings.SplitSeq(unescaped(b.String()), "\n") {
 		if line = strings.Join(strings.Fields(line), " "); line != "" || len(lines) > 0 && lines[len(lines)-1] != "" {
 			lines = append(lines, line)
 		}
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// unescaped is a text with its HTML entities undone, as far as they are common.
+func unescaped(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		i := strings.IndexByte(s, '&')
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		r, n := named(s)
+		if n == 0 {
+			r, n = entity(s)
+		}
+		if n == 0 || r == 0 {
+			r, n = '&', 1
+		}
+		b.WriteRune(r)
+		s = s[n:]
+	}
+	return b.String() + s
+}
+
+// named is one of the entities that are common in mail and cannot write a marker.
+func named(s string) (r rune, n int) {
+	name, _, ok := strings.Cut(s[1:min(len(s), 10)], ";")
+	if !ok {
+		return 0, 0
+	}
+	r = map[string]rune{
+		"amp": '&', "apos": '\'', "euro": '€', "copy": '©', "reg": '®', "hellip": '…', "ndash": '–', "mdash": '—', "bull": '•', "auml": 'ä', "ouml": 'ö',
+		"uuml": 'ü', "Auml": 'Ä', "Ouml": 'Ö', "Uuml": 'Ü', "szlig": 'ß', "eacute": 'é', "egrave": 'è', "agrave": 'à', "ccedil": 'ç', "ntilde": 'ñ',
+		"lsquo": '‘', "rsquo": '’', "ldquo": '“', "rdquo": '”', "bdquo": '„', "middot": '·', "deg": '°', "pound": '£', "sect": '§',
+	}[name]
+	if r == 0 {
+		return 0, 0
+	}
+	return r, len(name) + 2
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }

@@ -129,7 +129,7 @@ func (c *conn) handled(ctx context.Context, r *Request) (out Response) {
 // write sends the answer.
 func (c *conn) write(r *Request, a Response) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", a.Status, reasons[a.Status])
+	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", a.Status, reason(a.Status))
 	if a.Status != 204 {
 		fmt.Fprintf(&b, "Content-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\n", len(a.Body))
 	}
@@ -156,12 +156,47 @@ func clean(v string) string {
 	}, v)
 }
 
-// reasons are the words of the statuses that are used.
-var reasons = map[int]string{
-	200: "OK", 204: "No Content", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-	408: "Request Timeout", 409: "Conflict", 413: "Content Too Large", 417: "Expectation Failed", 429: "Too Many Requests",
-	431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
-	505: "HTTP Version Not Supported",
+// reason are the words of a status that is used.
+func reason(status int) string {
+	switch status {
+	case 200:
+		return "OK"
+	case 204:
+		return "No Content"
+	case 400:
+		return "Bad Request"
+	case 401:
+		return "Unauthorized"
+	case 403:
+		return "Forbidden"
+	case 404:
+		return "Not Found"
+	case 405:
+		return "Method Not Allowed"
+	case 408:
+		return "Request Timeout"
+	case 409:
+		return "Conflict"
+	case 413:
+		return "Content Too Large"
+	case 417:
+		return "Expectation Failed"
+	case 429:
+		return "Too Many Requests"
+	case 431:
+		return "Request Header Fields Too Large"
+	case 500:
+		return "Internal Server Error"
+	case 501:
+		return "Not Implemented"
+	case 502:
+		return "Bad Gateway"
+	case 503:
+		return "Service Unavailable"
+	case 505:
+		return "HTTP Version Not Supported"
+	}
+	return ""
 }
 
 // remote is who is at the other end: an address without its port, or "unix".

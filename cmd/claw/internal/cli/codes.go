@@ -100,6 +100,8 @@ func exitsOf(path string) []codeDoc {
 		return []codeDoc{{"0", "it is part of the flow"}, {"2", usage}, {"3", "no such flow, or no such work"}, {"4", "refused"}, {"5", state}}
 	case "hook dispatch":
 		return []codeDoc{{"0", "the agent has begun, or it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "not begun in time, or refused; it never will be"}, {"5", state}}
+	case "hook serve":
+		return []codeDoc{{"0", "told to end"}, {"2", "usage, no token, or an address that is not allowed"}, {"4", "the address cannot be listened on"}, {"5", state}}
 	case "automations import":
 		return []codeDoc{{"0", "done, or nothing to do"}, {"1", "some of it cannot be imported"}, {"2", usage}, {"3", "there is no such file, or no crontab"}, {"4", "refused"}, {"5", state}}
 	case "recover scan", "recover list":

@@ -15,6 +15,7 @@ import (
 // hookCmd is `claw hook`; seed 004, spec/tasks-recovery.md section 5.
 type hookCmd struct {
 	Dispatch hookDispatch `cmd:"" help:"Have an agent see to a message from outside."`
+	Serve    hookServe    `cmd:"" help:"Listen for webhooks."`
 }
 
 // Help shows examples.

@@ -68,10 +68,12 @@ func (c *runnerRun) Run(a *app) error {
 		signal.Notify(hup, syscall.SIGHUP)
 		defer signal.Stop(hup)
 	}
+	deaf := a.serveHooks(ctx, a.logger())
 	err = runner.Run(ctx, runner.Options{
 		Dir: dir, Clock: a.clock, Load: loader(a), Config: []string{places.Config}, Reload: hup, Log: a.logger(), Ready: ready,
 		Hurry: hurry, Safe: c.Safe, Restarted: again, Version: version,
 	})
+	deaf()
 	if runner.IsRestart(err) {
 		if ctx.Err() != nil {
 			return nil // told to end meanwhile

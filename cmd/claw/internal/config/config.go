@@ -112,6 +112,14 @@ type Hooks struct {
 	Listen    string // "127.0.0.1:PORT" or "unix:PATH"
 	Path      string // base path, never "/"
 	TokenFile string // absolute path of the file with the bearer token
+	Public    bool   // listen also where others than this machine can reach it
+	Agent     string // asked where nobody is named; empty: main, or the first
+	// ChooseKey: whoever posts may name a session that begins with one of
+	// Prefixes.
+	ChooseKey bool
+	Prefixes  []string
+	Presets   []string
+	Mappings  []HookMapping // in the order of the file
 	// Tools are those of turns that come from outside; nil: nothing is said.
 	Tools []string
 	// IdempotencyWindow is how long the key of a dispatch is known after its end.
@@ -132,6 +140,7 @@ func (a Agents) Names() []string { return slices.Sorted(maps.Keys(a.Entries)) }
 type Agent struct {
 	Command        []string          // argv; empty is the embedded agent
 	Recover        []string          // argv for recovered turns; empty is Command
+	Complete       []string          // argv for what is asked without tools; empty is Command
 	Model          string            // fills {model}
 	TimeoutSeconds int64             // one turn; 0 no limit
 	Env            map[string]string // over the inherited environment; agent over defaults
@@ -139,8 +148,21 @@ type Agent struct {
 	Context        string            // "prompt" or "transcript"
 	UserTimezone   string            // IANA name; empty is the machine's
 	BeforeAgentRun [][]string        // argvs that may block a turn
-	Heartbeat      Heartbeat
-	HasHeartbeat   bool // the block is written here, not only inherited: it decides who is enrolled
+	// AllowModelOverride and AllowedModels are what this agent may ask of others.
+	AllowModelOverride bool
+	AllowedModels      []string
+	Subagents          Subagents
+	Heartbeat          Heartbeat
+	HasHeartbeat       bool // the block is written here, not only inherited: it decides who is enrolled
+}
+
+// Subagents is the subagents block of an agent; spec/tasks-recovery.md 6.5.
+type Subagents struct {
+	MaxSpawnDepth       int64
+	MaxChildrenPerAgent int64
+	MaxConcurrent       int64
+	ArchiveAfterMinutes int64    // 0: never
+	Tools               []string // what those that work as this agent may use; nil: all
 }
 
 // Heartbeat is the heartbeat block of an agent; spec/heartbeat-automations.md 1.1.
@@ -242,6 +264,7 @@ func defaultAgent() Agent {
 			Session:     "main",
 			AckMaxChars: 300,
 		},
+		Subagents: Subagents{MaxSpawnDepth: 1, MaxChildrenPerAgent: 5, MaxConcurrent: 8, ArchiveAfterMinutes: 60},
 	}
 }
 

@@ -37,11 +37,12 @@ func (c *Config) decode(name, home string, data []byte) error {
 	}
 	c.doc = doc
 	d := &decoder{doc: doc, cfg: c, home: home, apart: true}
-	root := doc.values()
+	root, mappings := d.withoutMappings(doc.values())
 	walk(d, c, rootFields, root, nil, "", "agents", "channels", automationSection)
 	d.channels(d.table(root, "channels"))
 	d.agents(d.table(root, "agents"))
 	d.automations(root)
+	d.mappings(mappings)
 	return d.err()
 }
 

@@ -20,6 +20,8 @@ func Keys() []KeyDoc {
 	agent, channel, account := defaultAgent(), defaultChannel(), Account{Heartbeat: defaultVisibility()}
 	auto := NewAutomation()
 	docs := describe(c, rootFields, "")
+	mapping := newMapping("")
+	docs = append(docs, describe(&mapping, mappingFields, "hooks.mappings.NAME.")...)
 	docs = append(docs, describe(&auto, automationFields, "automation.")...)
 	docs = append(docs, describe(&agent, agentFields, "agents.NAME.")...)
 	docs = append(docs, describe(&c.Channels, channelDefaultFields, "channels.defaults.")...)

@@ -245,6 +245,26 @@ var rootFields = []field[Config]{
 		help: "File that holds the bearer token.",
 	}, func(c *Config) any { return &c.Hooks.TokenFile }},
 	{rule{
+		name: "hooks.public", kind: boolean,
+		help: "Listen also on an address that others than this machine can reach. There is no TLS: put a proxy in front.",
+	}, func(c *Config) any { return &c.Hooks.Public }},
+	{rule{
+		name: "hooks.agent", kind: text,
+		help: "The agent that is asked where a webhook names none; main, or else the first, when absent.",
+	}, func(c *Config) any { return &c.Hooks.Agent }},
+	{rule{
+		name: "hooks.allowRequestSessionKey", kind: boolean,
+		help: "Whether whoever posts a webhook may name the session.",
+	}, func(c *Config) any { return &c.Hooks.ChooseKey }},
+	{rule{
+		name: "hooks.allowedSessionKeyPrefixes", kind: list,
+		help: "How a session must begin that is named so; hook: when absent.",
+	}, func(c *Config) any { return &c.Hooks.Prefixes }},
+	{rule{
+		name: "hooks.presets", kind: choices, oneOf: []string{"gmail"},
+		help: "Mappings that claw knows, behind those of [hooks.mappings]: gmail takes what gog and Pub/Sub post to PATH/gmail.",
+	}, func(c *Config) any { return &c.Hooks.Presets }},
+	{rule{
 		name: "hooks.tools", kind: list,
 		help: "Tools that agents may use for what comes from outside; all when absent, none when empty.",
 	}, func(c *Config) any { return &c.Hooks.Tools }},

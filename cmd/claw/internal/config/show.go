@@ -100,6 +100,9 @@ type Setting struct {
 // values: they may be secrets.
 func (c *Config) Provenance() []Setting {
 	all := settings(c, c, rootFields, "")
+	for _, m := range c.Hooks.Mappings {
+		all = append(all, settings(c, &m, mappingFields, "hooks.mappings."+keyString([]string{m.Name})+".")...)
+	}
 	all = append(all, c.declarations()...)
 	all = append(all, settings(c, &c.Agents.Defaults, agentFields, "agents.defaults.")...)
 	for _, name := range c.Agents.Names() {

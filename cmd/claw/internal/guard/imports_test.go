@@ -150,7 +150,7 @@ var homes = []struct {
 	{"unsafe", []string{"claw/runner/internal/proc", "claw/runner/internal/pty", "claw/runner/supervisor"}, "only next to the system"},
 	{"log", nil, "errors are returned"},
 	{"log/slog", []string{"claw/runner"}, "only the runner logs"},
-	{"net", []string{"claw/runner/source", "claw/runner/deliver"}, "it costs start-up; the control socket uses x/sys/unix"},
+	{"net", []string{"claw/runner/hook", "claw/runner/internal/http1"}, "webhooks are listened to in one place; the control socket uses x/sys/unix"},
 	{"net/http", []string{"claw/runner/source", "claw/runner/deliver"}, "it costs start-up"},
 	{"os/user", nil, "it costs start-up"},
 	{"text/template", nil, "it costs start-up and size"},
@@ -182,7 +182,7 @@ func TestPurePackages(t *testing.T) {
 		for _, p := range all {
 			switch p.ImportPath {
 			case "claw/state/task", "claw/state/event", "claw/state/ulid", "claw/state/automation", "claw/state/cron", "claw/state/crontab", "claw/state/session",
-				"claw/state/delivery", "claw/state/flow", "claw/state/boot", "claw/state/heartbeat":
+				"claw/state/delivery", "claw/state/flow", "claw/state/boot", "claw/state/heartbeat", "claw/state/external":
 				for _, f := range forbidden {
 					if slices.Contains(p.Imports, f) {
 						t.Errorf("%s imports %s", p.ImportPath, f)
@@ -200,7 +200,7 @@ func TestProgramIsSmall(t *testing.T) {
 			if p.ImportPath != "claw/cmd/claw" {
 				continue
 			}
-			for _, bad := range []string{"net/http", "net", "text/template", "html/template", "crypto/tls", "database/sql", "encoding/gob", "claw/man", "claw/state/statetest", "claw/state/internal/vfs/faultfs"} {
+			for _, bad := range []string{"net/http", "text/template", "html/template", "crypto/tls", "database/sql", "encoding/gob", "claw/man", "claw/state/statetest", "claw/state/internal/vfs/faultfs"} {
 				if slices.Contains(p.Deps, bad) {
 					t.Errorf("%s: claw contains %s", platform, bad)
 				}

@@ -1,0 +1,392 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"claw/runner/heartbeat"
+	"claw/runner/internal/http1"
+	"claw/state/event"
+	"claw/state/external"
+	"claw/state/session"
+	"claw/state/ulid"
+)
+
+// Gate is what webhooks are posted to; spec/heartbeat-automations.md 3.2.
+type Gate struct {
+	*Dispatcher
+	Path     string                 // "/hooks"
+	Token    func() (string, error) // read for each request
+	Mappings []external.Mapping     // the first that fits counts
+	Agent    string                 // asked where nobody is named
+	// ChooseKey: whoever posts may name the session, if it begins with one of
+	// Prefixes; none: hook: alone.
+	ChooseKey bool
+	Prefixes  []string
+	Wake      func() error // has whoever does the work look now
+	Log       func(line string)
+
+	wrong guard
+}
+
+// Accept looks at a request before its body is read.
+func (g *Gate) Accept(r *http1.Request) *http1.Response {
+	no := func(status int, why string, header ...[2]string) *http1.Response {
+		out := http1.Error(status, why)
+		out.Header = header
+		return &out
+	}
+	if _, ok := g.below(r); !ok {
+		return no(404, "there is nothing here")
+	}
+	if _, ok := r.Query["token"]; ok {
+		return no(400, "the token belongs into the header Authorization: Bearer, not into the address")
+	}
+	want, err := g.Token()
+	if err != nil || want == "" {
+		g.log("the token of webhooks cannot be read; all of them are refused")
+		return no(503, "the token cannot be read here")
+	}
+	if !same(bearer(r), want) {
+		if wait := g.wrong.failed(r.Remote, g.Clock.Elapsed()); wait > 0 {
+			return no(429, "too many wrong tokens", [2]string{"Retry-After", strconv.Itoa(int(wait/time.Second) + 1)})
+		}
+		return no(401, "the token is missing or wrong", [2]string{"WWW-Authenticate", "Bearer"})
+	}
+	if r.Method != "POST" {
+		return no(405, "POST is all that is understood here", [2]string{"Allow", "POST"})
+	}
+	return nil
+}
+
+// below is the path of a request below the base path.
+func (g *Gate) below(r *http1.Request) (string, bool) {
+	rest, ok := strings.CutPrefix(r.Path, g.Path+"/")
+	return strings.TrimSuffix(rest, "/"), ok && rest != "" && path.Clean(r.Path) == strings.TrimSuffix(r.Path, "/")
+}
+
+// bearer is the token of a request.
+func bearer(r *http1.Request) string {
+	if kind, token, ok := strings.Cut(r.Get("authorization"), " "); ok && strings.EqualFold(kind, "bearer") {
+		return strings.TrimSpace(token)
+	}
+	return r.Get("x-openclaw-token")
+}
+
+// same compares in a time that says nothing about either.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1 && a != ""
+}
+
+func (g *Gate) log(line string) {
+	if g.Log != nil {
+		g.Log(line)
+	}
+}
+
+// Handle answers a request that Accept has let in.
+func (g *Gate) Handle(ctx context.Context, r *http1.Request) http1.Response {
+	v, err := external.Decode(r.Body)
+	body, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return http1.Error(400, "the body is no JSON object")
+	}
+	sub, _ := g.below(r)
+	switch sub {
+	case "wake":
+		return g.wake(ctx, r.Body)
+	case "agent":
+		return g.agent(ctx, r)
+	}
+	external.Unpack(body)
+	m, ok := external.Match(g.Mappings, sub, body)
+	if !ok {
+		return http1.Error(404, "nothing is mapped to "+g.Path+"/"+external.Line(sub, 100))
+	}
+	headers := map[string]any{}
+	for name, values := range r.Header {
+		if name != "authorization" && name != "x-openclaw-token" {
+			headers[name] = values[0]
+		}
+	}
+	query := map[string]any{}
+	for name, value := range r.Query {
+		query[name] = value
+	}
+	body["headers"], body["query"], body["path"] = headers, query, sub
+	return g.mapped(ctx, r, m, body)
+}
+
+// wakeBody is what is posted to /hooks/wake.
+type wakeBody struct {
+	Text       string `json:"text"`
+	Mode       string `json:"mode"`
+	AgentID    string `json:"agentId"`
+	SessionKey string `json:"sessionKey"`
+}
+
+func (g *Gate) wake(ctx context.Context, raw []byte) http1.Response {
+	var b wakeBody
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return http1.Error(400, wrongType(err))
+	}
+	if b.SessionKey != "" && !g.ChooseKey {
+		return http1.Error(400, "sessionKey is not allowed here (hooks.allowRequestSessionKey)")
+	}
+	return g.tell(ctx, b)
+}
+
+// tell queues an event for a session, and wakes it.
+func (g *Gate) tell(ctx context.Context, b wakeBody) http1.Response {
+	mode := b.Mode
+	if mode == "" {
+		mode = "now"
+	}
+	if mode != "now" && mode != "next-heartbeat" {
+		return http1.Error(400, "mode must be now or next-heartbeat")
+	}
+	agent := first(b.AgentID, g.Agent)
+	if g.Known != nil && !g.Known(agent) {
+		return http1.Error(404, "agent not found: "+external.Line(agent, 100))
+	}
+	key := first(b.SessionKey, session.Main(agent))
+	k, err := session.Parse(key)
+	if err != nil || k.Agent != "" && k.Agent != agent {
+		return http1.Error(400, "sessionKey is none of agent "+external.Line(agent, 100))
+	}
+	_, why, err := heartbeat.Send(ctx, g.Store, event.Event{
+		Kind: event.KindEvent, SessionKey: key, Agent: agent, Text: external.Clean(b.Text), Untrusted: true, NextTurn: mode != "now",
+		Tools: session.LimitTo(g.Tools),
+	})
+	if no, ok := errors.AsType[*heartbeat.Refused](err); ok {
+		return http1.Error(400, no.Error())
+	}
+	if err != nil {
+		return g.broken(err)
+	}
+	outcome := "queued"
+	if why != "" {
+		outcome = "coalesced"
+	}
+	if mode == "now" {
+		g.poke()
+	}
+	return answer(200, map[string]any{"ok": true, "mode": mode, "eventOutcome": outcome})
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if strings.TrimSpace(v) != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (g *Gate) poke() {
+	if g.Wake == nil {
+		return
+	}
+	if err := g.Wake(); err != nil {
+		g.log("nobody could be told of a webhook: " + err.Error())
+	}
+}
+
+// agentBody is what is posted to /hooks/agent.
+type agentBody struct {
+	Message           string `json:"message"`
+	Name              string `json:"name"`
+	AgentID           string `json:"agentId"`
+	SessionKey        string `json:"sessionKey"`
+	Deliver           *bool  `json:"deliver"`
+	Channel           string `json:"channel"`
+	To                string `json:"to"`
+	AccountID         string `json:"accountId"`
+	Model             string `json:"model"`
+	Thinking          string `json:"thinking"`
+	TimeoutSeconds    int64  `json:"timeoutSeconds"`
+	IdempotencyKey    string `json:"idempotencyKey"`
+	WaitForCompletion bool   `json:"waitForCompletion"`
+}
+
+func (g *Gate) agent(ctx context.Context, r *http1.Request) http1.Response {
+	var b agentBody
+	if err := json.Unmarshal(r.Body, &b); err != nil {
+		return http1.Error(400, wrongType(err))
+	}
+	req := external.Request{
+		Name: b.Name, Agent: first(b.AgentID, g.Agent), SessionKey: b.SessionKey, Message: b.Message, Deliver: b.Deliver == nil || *b.Deliver,
+		To: b.To, Account: b.AccountID, Model: b.Model, Thinking: b.Thinking, TimeoutSeconds: b.TimeoutSeconds, Lane: external.LaneHTTP,
+		IdempotencyKey: first(idempotency(r), b.IdempotencyKey),
+	}
+	if b.Channel != "last" {
+		req.Channel = b.Channel
+	}
+	if req.SessionKey != "" {
+		if why := g.mayName(req.SessionKey); why != "" {
+			return http1.Error(400, why)
+		}
+	}
+	req.Caller = g.caller(r)
+	if req.SessionKey == "" {
+		req.SessionKey = g.fresh(req)
+	}
+	req.Source = external.SourceOf(req.SessionKey)
+	d, out := g.admit(ctx, req)
+	if out.Status != 200 || !b.WaitForCompletion {
+		return out
+	}
+	return g.completion(ctx, d)
+}
+
+// fresh is the session of a request that names none. With a key it is always
+// the same, so that the repetition is one.
+func (g *Gate) fresh(req external.Request) string {
+	if d := external.Digest(req); d != "" {
+		return "hook:" + d
+	}
+	return "hook:" + strings.ToLower(ulid.New(g.Clock.Now()))
+}
+
+// mayName tells why a caller may not choose a session.
+func (g *Gate) mayName(key string) string {
+	if !g.ChooseKey {
+		return "sessionKey is not allowed here (hooks.allowRequestSessionKey)"
+	}
+	for _, p := range g.Prefixes {
+		if strings.HasPrefix(key, p) {
+			return ""
+		}
+	}
+	if len(g.Prefixes) == 0 {
+		return ""
+	}
+	return "sessionKey must begin with one of " + strings.Join(g.Prefixes, ", ") + " (hooks.allowedSessionKeyPrefixes)"
+}
+
+// caller is the scope of an idempotency key: who posts, and where.
+func (g *Gate) caller(r *http1.Request) string {
+	sum := sha256.Sum256([]byte(bearer(r)))
+	return "http:" + hex.EncodeToString(sum[:8]) + ":" + r.Path
+}
+
+// idempotency is the key of a request in its headers.
+func idempotency(r *http1.Request) string {
+	return first(r.Get("idempotency-key"), r.Get("x-openclaw-idempotency-key"))
+}
+
+// admit accepts a request and waits until it has begun.
+func (g *Gate) admit(ctx context.Context, req external.Request) (external.Dispatch, http1.Response) {
+	d, _, err := g.Dispatcher.Accept(ctx, req)
+	if err == nil {
+		if !d.Status.Ended() {
+			g.poke()
+		}
+		d, err = g.Await(ctx, d)
+	}
+	no, refused := errors.AsType[*RefusedError](err)
+	switch {
+	case err == nil:
+		return d, answer(200, map[string]any{"ok": true, "runId": d.ID})
+	case refused:
+		return d, answer(no.Reason.Class(), map[string]any{"ok": false, "reason": no.Error(), "error": no.Error()})
+	case ctx.Err() != nil:
+		return d, http1.Error(503, "claw is about to end; try again")
+	}
+	return d, g.broken(err)
+}
+
+// broken is an error of claw itself: what it is nobody outside is told.
+func (g *Gate) broken(err error) http1.Response {
+	g.log("error: a webhook could not be written down: " + err.Error())
+	return http1.Error(503, "it could not be written down; try again")
+}
+
+// waitMost is how long one waits for a completion at most.
+const waitMost = 10 * time.Minute
+
+// completion waits for the end, and says how it was.
+func (g *Gate) completion(ctx context.Context, d external.Dispatch) http1.Response {
+	d, pending, err := g.AwaitEnd(ctx, d.ID, waitMost)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return g.broken(err)
+	case pending || err != nil:
+		return answer(200, map[string]any{"ok": true, "runId": d.ID, "status": "pending"})
+	case d.Status == external.OK:
+		return answer(200, map[string]any{"ok": true, "runId": d.ID, "status": d.Status, "report": d.Report})
+	}
+	return answer(502, map[string]any{"ok": false, "runId": d.ID, "status": d.Status, "error": d.Error})
+}
+
+// mapped carries out a mapping.
+func (g *Gate) mapped(ctx context.Context, r *http1.Request, m external.Mapping, body map[string]any) http1.Response {
+	items, more := m.Items(body)
+	switch {
+	case more:
+		return http1.Error(400, m.ForEach+" has more than "+strconv.Itoa(external.MaxItems)+" items")
+	case len(items) == 0:
+		return http1.Response{Status: 204}
+	}
+	var ids []string
+	for i, item := range items {
+		req := m.Request(item)
+		if strings.TrimSpace(req.Message) == "" {
+			continue
+		}
+		if m.Action == external.Wake {
+			out := g.tell(ctx, wakeBody{Text: req.Message, Mode: m.Mode, AgentID: m.Agent, SessionKey: external.Render(m.SessionKey, item)})
+			if out.Status != 200 || len(items) == 1 {
+				return out
+			}
+			ids = append(ids, "")
+			continue
+		}
+		if key := idempotency(r); key != "" {
+			if req.IdempotencyKey = key; len(items) > 1 {
+				req.IdempotencyKey += "#" + strconv.Itoa(i)
+			}
+		}
+		req.Agent, req.Caller = first(req.Agent, g.Agent), g.caller(r)
+		if req.SessionKey == "" {
+			req.SessionKey = g.fresh(req)
+			req.Source = external.SourceOf(req.SessionKey)
+		}
+		d, out := g.admit(ctx, req)
+		if out.Status != 200 || len(items) == 1 {
+			return out
+		}
+		ids = append(ids, d.ID)
+	}
+	if len(ids) == 0 {
+		return http1.Response{Status: 204}
+	}
+	if m.Action == external.Wake {
+		return answer(200, map[string]any{"ok": true})
+	}
+	return answer(200, map[string]any{"ok": true, "runId": ids[0], "runIds": ids})
+}
+
+func wrongType(err error) string {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return t.Field + " is not of the right type"
+	}
+	return "the body is no JSON object"
+}
+
+func answer(status int, v any) http1.Response {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return http1.Error(500, "a bug of claw")
+	}
+	return http1.Response{Status: status, Body: append(raw, '\n')}
+}
