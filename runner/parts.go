@@ -12,6 +12,7 @@ import (
 	"claw/runner/resume"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
+	"claw/runner/subagents"
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/boot"
@@ -40,6 +41,10 @@ type parts struct {
 	// What is asked for from outside: what may begin, and one that begins.
 	hooks   func(ctx context.Context, begin bool, atWork func(id string) bool) (hook.Work, error)
 	runHook func(ctx context.Context, id string) (line string, err error)
+
+	// What is given to agents: what may begin, and one that begins.
+	subagents   func(ctx context.Context, begin bool, atWork func(id string) bool) (subagents.Work, error)
+	runSubagent func(ctx context.Context, id string) (line string, err error)
 
 	startSource, stopSource func(ctx context.Context, src automation.Source) error
 
@@ -83,6 +88,9 @@ func (r *Runner) work(m boot.Mode) *parts {
 	}
 	if r.Hooks != nil {
 		p.hooks, p.runHook = r.Hooks.Pass, r.Hooks.Run
+	}
+	if r.Subagents != nil {
+		p.subagents, p.runSubagent = r.Subagents.Pass, r.Subagents.Run
 	}
 	if cron == nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }

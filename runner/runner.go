@@ -14,6 +14,7 @@ import (
 	"claw/runner/poke"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
+	"claw/runner/subagents"
 	"claw/runner/wake"
 	"claw/state"
 	"claw/state/boot"
@@ -31,6 +32,8 @@ type Runner struct {
 	// which nothing begins by the clock; nil: what ends is written down later.
 	Calm   func() *scheduler.Scheduler
 	Hooks  *hook.Dispatcher // nil: nothing comes from outside
+	// Subagents carries out the work that is given to agents; nil: there is none.
+	Subagents *subagents.Service
 	Post   *deliver.Post
 	Retain retention.Policy
 	OnLoss string // tools.exec.onSupervisorLoss

@@ -69,6 +69,7 @@ type shift struct {
 	cronNext  time.Time
 	runs      map[string]bool // of automations: what is being started, and turns that are waited for
 	hookNext  time.Time
+	subNext   time.Time
 	postNext  time.Time
 	retryAt   time.Time // the earliest wake that is put off, the heartbeat's cadence aside
 	passed    time.Time // when the last pass began
@@ -263,7 +264,7 @@ func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
 		now := s.clock.Now()
 		until, err := s.r.work(s.mode).waiting(now)
 		s.fail(err)
-		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), earlier(s.cycleNext, s.hookNext))
+		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), earlier(s.cycleNext, earlier(s.hookNext, s.subNext)))
 		switch {
 		case until.IsZero() || until.Sub(now) > lingerMost || isUp(s.dir):
 			return false
@@ -326,7 +327,7 @@ func (s *shift) agents() []string {
 // next is when something is due that is known of; zero: nothing is.
 func (s *shift) next() time.Time {
 	next := earlier(earlier(s.planNext, s.cronNext), earlier(s.postNext, s.retryAt))
-	return earlier(next, earlier(earlier(s.safeUntil, s.cycleNext), s.hookNext))
+	return earlier(next, earlier(earlier(s.safeUntil, s.cycleNext), earlier(s.hookNext, s.subNext)))
 }
 
 // fail keeps an error, once.

@@ -130,7 +130,7 @@ func judgeHook(d external.Dispatch, now time.Time) (ended time.Time, v verdict) 
 // judgeSubagent keeps one as long as somebody is to be told of it, or its session
 // is to be put aside. One that made children says how deep they are.
 func judgeSubagent(r subagent.Run, now time.Time) (ended time.Time, v verdict) {
-	waits := r.Announce.Due() || r.Announce.State == subagent.Suspended || r.Kind == subagent.Detached && r.ArchivedAt.IsZero()
+	waits := r.Announce.Due() || r.Announce.State == subagent.Suspended || r.SessionKey != "" && r.ArchivedAt.IsZero()
 	return judge(r.Ended() && !waits, r.EndedAt, now)
 }
 

@@ -24,12 +24,14 @@ type Agent struct {
 	Name    string
 	Command []string // empty: the embedded agent
 	Recover []string
-	Model   string
-	Timeout time.Duration // of one turn; 0 none
-	Env     map[string]string
-	Workdir string
-	Context string     // "prompt" or "transcript"
-	Hooks   [][]string // before_agent_run
+	// Complete is what is asked without tools; empty: Command.
+	Complete []string
+	Model    string
+	Timeout  time.Duration // of one turn; 0 none
+	Env      map[string]string
+	Workdir  string
+	Context  string     // "prompt" or "transcript"
+	Hooks    [][]string // before_agent_run
 
 	AckMaxChars int // for the transcript's filter
 }
@@ -78,6 +80,7 @@ type Request struct {
 	Model      string        // "": the agent's
 	Thinking   string        // how much it is to think, as it is written in its argv; "": nothing is said
 	Tools      []string      // what it may use; nil: nothing is said, which is all, empty is none
+	PromptMode string        // "minimal": the agent is to be given no more than this message; "": its full prompt
 	Light      bool          // the message alone, without the conversation before it
 	Isolated   bool          // a new transcript for this turn, in a session beside the one that is named
 	Fresh      bool          // a new transcript for this turn

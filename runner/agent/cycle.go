@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -153,12 +154,15 @@ func (ag Agent) ReadOnly() bool {
 	if len(ag.Command) == 0 || len(ag.Recover) > 0 {
 		return true
 	}
-	for _, word := range ag.Command {
-		if strings.Contains(word, "{tools}") {
-			return true
-		}
-	}
-	return false
+	return ag.saysTools()
+}
+
+// ToolFree tells an agent that can be asked without tools: there is a program for
+// that, or it says {tools} in its argv.
+func (ag Agent) ToolFree() bool { return len(ag.Complete) > 0 || ag.saysTools() }
+
+func (ag Agent) saysTools() bool {
+	return slices.ContainsFunc(ag.Command, func(word string) bool { return strings.Contains(word, "{tools}") })
 }
 
 // known is the end of a turn of which nobody knows what its agent did, where

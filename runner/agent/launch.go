@@ -21,8 +21,11 @@ import (
 
 // argv is what runs a turn of a kind, nothing filled in.
 func (ag Agent) argv(kind session.Kind) []string {
-	if kind == session.KindRecovery && len(ag.Recover) > 0 {
+	switch {
+	case kind == session.KindRecovery && len(ag.Recover) > 0:
 		return ag.Recover
+	case kind == session.KindComplete && len(ag.Complete) > 0:
+		return ag.Complete
 	}
 	return ag.Command
 }
@@ -65,6 +68,7 @@ func (x *run) where() (place, error) {
 		{"CLAW_REASON", t.Reason},
 		{"CLAW_TOOLS", tools(t)},
 		{"CLAW_THINKING", x.req.Thinking},
+		{"CLAW_PROMPT_MODE", x.req.PromptMode},
 		{"PWD", dir},
 	} {
 		p.set(v[0], v[1])

@@ -139,6 +139,9 @@ func (r *Turns) Remove(ctx context.Context, key string) (archive string, err err
 		if err != nil || !ok {
 			return err
 		}
+		if c := row.Rec.Recovery; c.Phase == session.CycleTombstoned && c.SessionID == row.Rec.ID {
+			return GivenUp(row.Rec) // without the row nobody would know
+		}
 		if err := state.Sessions.Delete(tx, key, row.Rev); err != nil {
 			return err
 		}

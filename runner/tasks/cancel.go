@@ -36,6 +36,9 @@ func (k *Keeper) Cancel(ctx context.Context, query string) (task.CancelResult, e
 	if done, err := k.withdraw(ctx, t); err != nil || done {
 		return k.outcome(t, err)
 	}
+	if done, err := k.endSubagent(ctx, t); err != nil || done {
+		return k.outcome(t, err)
+	}
 	h, err := k.hold(t)
 	if err != nil {
 		return task.CancelResult{}, err

@@ -84,6 +84,8 @@ func (k *Keeper) look(tx *state.Tx, t task.Task) (seen, error) {
 		s.evidence.Owner = life(t.Executor)
 	case t.Kind == task.KindHook:
 		err = lookHook(tx, &s)
+	case t.Kind == task.KindSubagent:
+		err = lookSubagent(tx, &s)
 	case ofRun(t):
 		err = k.lookRun(tx, &s)
 	case t.RunID != "":

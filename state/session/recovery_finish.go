@@ -72,7 +72,7 @@ func KeeperOf(t Turn, f Finish) Keeper {
 		return KeptByAutomation
 	case k.Kind == KeySubagent:
 		return KeptBySubagent
-	case t.Kind == KindHook:
+	case t.Kind == KindHook, t.Kind == KindComplete:
 		return KeptBySender
 	case t.Kind == KindUser, t.Kind == KindRecovery:
 		return KeptByCycle

@@ -55,6 +55,10 @@ func (l Limits) Admit(caller string, all []Run, now time.Time) (depth int, no *R
 	return depth, nil
 }
 
+// leftBehind is how long the claw that waits for a completion has to take its
+// session away itself.
+const leftBehind = time.Minute
+
 // Plan is what a pass has to do.
 type Plan struct {
 	Start  []string  // runs, the first asked for first
@@ -104,14 +108,17 @@ func (p *Plan) after(r Run, l Limits, now time.Time) {
 		p.Tell = append(p.Tell, r.ID) // perhaps it can be told again
 		p.wakeAt(r.Announce.EndedAt.Add(KeepSuspended))
 	}
-	if r.Kind != Detached || !r.ArchivedAt.IsZero() || r.Announce.Due() {
+	if r.SessionKey == "" || !r.ArchivedAt.IsZero() || r.Announce.Due() {
 		return
 	}
 	at := r.EndedAt
-	if r.Cleanup != Delete {
-		if l.Archive <= 0 {
-			return
-		}
+	switch {
+	case r.Kind == Completion:
+		at = at.Add(leftBehind)
+	case r.Cleanup == Delete:
+	case l.Archive <= 0:
+		return
+	default:
 		at = at.Add(l.Archive)
 	}
 	if at.After(now) {

@@ -15,13 +15,17 @@ import (
 
 // agentCmd is `claw agent`; design.md section 5.
 type agentCmd struct {
-	Send agentSend `cmd:"" help:"Write to an agent and print its reply."`
+	Send     agentSend     `cmd:"" help:"Write to an agent and print its reply."`
+	Run      agentRun      `cmd:"" help:"Give an agent work, and go on; prints its id."`
+	Wait     agentWait     `cmd:"" help:"Wait for work that was given to an agent, and print its result."`
+	Cancel   agentCancel   `cmd:"" help:"End work that was given to an agent, with all that it has given to others."`
+	Complete agentComplete `cmd:"" help:"Ask an agent something without tools, and print its answer."`
 }
 
 // Help shows examples.
 func (agentCmd) Help() string {
 	return "An agent is a program, named in [agents.NAME] of claw.toml, that reads a message on its stdin and writes a reply to its stdout. Each session has one turn at a time.\n\n" +
-		examples("claw agent send 'what is still to be done?'", "git diff | claw agent send --session session:review -")
+		examples("claw agent send 'what is still to be done?'", "claw agent run --agent main --message 'read the log of tonight'")
 }
 
 type agentSend struct {

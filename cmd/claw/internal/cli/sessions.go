@@ -258,7 +258,7 @@ type sessionsRm struct {
 
 // Help shows examples.
 func (sessionsRm) Help() string {
-	return "On a terminal it asks first. Nothing is deleted: the transcript is put aside and the turns stay in their ledger. Events that wait for the session stay too, and a wake makes it again. While a turn runs in it, exit 4.\n\n" +
+	return "On a terminal it asks first. Nothing is deleted: the transcript is put aside and the turns stay in their ledger. Events that wait for the session stay too, and a wake makes it again. While a turn runs in it, and where recovery has been given up (claw sessions new comes first), exit 4.\n\n" +
 		examples("claw sessions rm session:review", "claw sessions rm session:review --yes")
 }
 
@@ -266,6 +266,9 @@ func (sessionsRm) Help() string {
 func (c *sessionsRm) Run(a *app) error {
 	turns, s, err := a.sessionNamed("sessions rm", c.Key)
 	if err != nil {
+		return err
+	}
+	if err := a.mayRemove(turns, s.Key); err != nil {
 		return err
 	}
 	if !c.Yes && !a.agrees(fmt.Sprintf("take session %s with %d turns out of the list?", s.Key, s.Turns)) {

@@ -63,19 +63,21 @@ func (a *app) runner(stdout io.Writer) (*runner.Runner, error) {
 		s.Turns, s.Cwd, s.Enabled = cron.Turns, cron.Cwd, false
 		return s
 	}
-	hooks := a.hooks(cfg, store, turns, post)
+	hooks, subs := a.hooks(cfg, store, turns, post), a.subagents(cfg, store, turns)
 	turns.OnEnd = func(tx *state.Tx, t *session.Turn, reply string) error {
 		switch {
 		case t.RunID != "":
 			return cron.TurnEnded(tx, t, reply)
 		case t.Kind == session.KindHook:
 			return hooks.TurnEnded(tx, t, reply)
+		case t.Kind == session.KindSubagent, t.Kind == session.KindComplete:
+			return subs.TurnEnded(tx, t, reply)
 		}
 		return engine.End(tx, t, reply)
 	}
 	turns.OnOver = engine.Over
 	return &runner.Runner{
-		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Hooks: hooks, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
+		Store: store, Clock: a.clock, Turns: turns, Heartbeat: engine, Scheduler: cron, Hooks: hooks, Subagents: subs, Post: post, Retain: retain, OnLoss: cfg.Tools.Exec.OnSupervisorLoss,
 		Calm: calm, NoSafeMode: cfg.Runner.SafeMode == "off", InhibitSleep: cfg.Runner.InhibitSleep,
 	}, nil
 }
@@ -131,7 +133,7 @@ func retainOf(cfg *config.Config) retention.Policy {
 func agentOf(cfg *config.Config, name string) agent.Agent {
 	e := cfg.Agent(name)
 	return agent.Agent{
-		Name: name, Command: e.Command, Recover: e.Recover, Model: e.Model, Timeout: time.Duration(e.TimeoutSeconds) * time.Second,
+		Name: name, Command: e.Command, Recover: e.Recover, Complete: e.Complete, Model: e.Model, Timeout: time.Duration(e.TimeoutSeconds) * time.Second,
 		Env: e.Env, Workdir: e.Workdir, Context: e.Context, Hooks: e.BeforeAgentRun, AckMaxChars: int(e.Heartbeat.AckMaxChars),
 	}
 }

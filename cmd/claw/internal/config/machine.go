@@ -57,6 +57,7 @@ func (m *machine) agent(at string, a *Agent) {
 	}
 	m.program(at+"command", a.Command, a.Env, a.Workdir)
 	m.program(at+"recover", a.Recover, a.Env, a.Workdir)
+	m.program(at+"complete", a.Complete, a.Env, a.Workdir)
 	for _, argv := range a.BeforeAgentRun {
 		m.program(at+"hooks.before_agent_run", argv, a.Env, a.Workdir)
 	}

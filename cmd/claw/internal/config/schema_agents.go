@@ -11,6 +11,10 @@ var agentFields = []field[Agent]{
 		help: "Program and arguments for a turn that continues a cut-off one, with read-only tools; command when absent.",
 	}, func(a *Agent) any { return &a.Recover }},
 	{rule{
+		name: "complete", kind: argv,
+		help: "Program and arguments for claw agent complete, which must not use tools; command when absent, if that says {tools}.",
+	}, func(a *Agent) any { return &a.Complete }},
+	{rule{
 		name: "model", kind: text,
 		help: "What {model} stands for.",
 	}, func(a *Agent) any { return &a.Model }},
@@ -38,6 +42,34 @@ var agentFields = []field[Agent]{
 		name: "hooks.before_agent_run", kind: argvs,
 		help: "One argv or a list of them; each gets the whole message on stdin, and any that fails blocks the turn.",
 	}, func(a *Agent) any { return &a.BeforeAgentRun }},
+	{rule{
+		name: "allowModelOverride", kind: boolean,
+		help: "Let this agent ask others for another model than theirs.",
+	}, func(a *Agent) any { return &a.AllowModelOverride }},
+	{rule{
+		name: "allowedModels", kind: list,
+		help: "Models it may then ask for, as provider/model; all when absent.",
+	}, func(a *Agent) any { return &a.AllowedModels }},
+	{rule{
+		name: "subagents.maxSpawnDepth", kind: whole, min: 1, max: 5,
+		help: "How deep agents may start agents: 1, and a sub-agent starts none.",
+	}, func(a *Agent) any { return &a.Subagents.MaxSpawnDepth }},
+	{rule{
+		name: "subagents.maxChildrenPerAgent", kind: whole, min: 1, max: 20,
+		help: "Sub-agents that one session may have at work or waiting.",
+	}, func(a *Agent) any { return &a.Subagents.MaxChildrenPerAgent }},
+	{rule{
+		name: "subagents.maxConcurrent", kind: whole, min: 1, max: 64,
+		help: "Of these, how many are at work at once; the others wait.",
+	}, func(a *Agent) any { return &a.Subagents.MaxConcurrent }},
+	{rule{
+		name: "subagents.archiveAfterMinutes", kind: whole, min: 0, max: 525_600,
+		help: "Minutes after its end after which a sub-agent's conversation is put aside; 0 never.",
+	}, func(a *Agent) any { return &a.Subagents.ArchiveAfterMinutes }},
+	{rule{
+		name: "subagents.tools", kind: list,
+		help: "Tools that this agent may use as a sub-agent, as far as whoever asks may; all when absent, none when empty.",
+	}, func(a *Agent) any { return &a.Subagents.Tools }},
 	{rule{
 		name: "heartbeat.every", kind: every,
 		help: "Time between two heartbeats.",
