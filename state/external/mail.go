@@ -24,6 +24,7 @@ const (
 	maxDepth  = 8
 	maxParts  = 200
 	maxHeader = 256 << 10
+	maxValue  = 16 << 10 // of a header, but for its first line
 )
 
 // ParseMail reads a message; an mbox's "From " line in front of it is skipped.
@@ -84,8 +85,8 @@ func header(raw []byte) (h fields, body []byte, ok bool) {
 		case text == "":
 			return h, rest, len(h) > 0
 		case text[0] == ' ' || text[0] == '\t':
-			if len(h) > 0 {
-				h[len(h)-1].value += " " + strings.TrimSpace(text)
+			if n := len(h) - 1; n >= 0 && len(h[n].value) < maxValue {
+				h[n].value += " " + strings.TrimSpace(text)
 			}
 		case found && isName(name):
 			h = append(h, struct{ name, value string }{strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)})
@@ -268,6 +269,9 @@ func transfer(body []byte, encoding string) []byte {
 	return body
 }
 
+// dark are the elements whose text nobody sees.
+var dark = [...]string{"script", "style", "head", "title"}
+
 // stripped is the text of HTML: without tags, scripts and styles.
 func stripped(s string) string {
 	var b strings.Builder
@@ -275,6 +279,7 @@ func stripped(s string) string {
 	if len(low) != len(s) { // a letter whose lower case is longer
 		low = s
 	}
+	var open [len(dark)]bool // it is not closed any more: nobody has to look for that again
 	for len(s) > 0 {
 		i := strings.IndexByte(s, '<')
 		if i < 0 {
@@ -287,13 +292,16 @@ func stripped(s string) string {
 		if end < 0 {
 			break
 		}
-		for _, dark := range [...]string{"script", "style", "head", "title"} {
-			if strings.HasPrefix(low[1:], dark) && len(low) > 1+len(dark) && !isLetter(low[1+len(dark)]) {
-				if j := strings.Index(low, "</"+dark); j >= 0 {
-					if k := strings.IndexByte(s[j:], '>'); k >= 0 {
-						end = j + k
-					}
-				}
+		for i, name := range dark {
+			if open[i] || !strings.HasPrefix(low[1:], name) || len(low) <= 1+len(name) || isLetter(low[1+len(name)]) {
+				continue
+			}
+			j := strings.Index(low, "</"+name)
+			if open[i] = j < 0; open[i] {
+				continue
+			}
+			if k := strings.IndexByte(s[j:], '>'); k >= 0 {
+				end = j + k
 			}
 		}
 		for _, breaks := range [...]string{"br", "p", "/p", "div", "/div", "tr", "/tr", "li", "h1", "h2", "h3", "/h1", "/h2", "/h3"} {

@@ -3,6 +3,7 @@ package external_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"claw/state/external"
@@ -95,6 +96,41 @@ func TestMailKey(t *testing.T) {
 	}
 	if !seen["<1@x>"] {
 		t.Errorf("%v", seen)
+	}
+}
+
+// TestMailIsLinear: nobody can keep claw busy with a mail.
+func TestMailIsLinear(t *testing.T) {
+	const size = 4 << 20
+	const html, multi = "From: a@x\nContent-Type: text/html\n\n", "From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n"
+	for _, tt := range []struct{ head, piece string }{
+		{html, "<script>"},
+		{html, "<style>"},
+		{html, "<"},
+		{html, "<p"},
+		{html, "&"},
+		{html, "<head></head"},
+		{html, "\n"},
+		{html, "&amp;"},
+		{html, "</script"},
+		{multi, "--b\n"},
+		{multi, "--b"},
+		{multi, "--b\n\nx\n"},
+		{multi, "--b\n" + strings.Repeat("a: b\n c\n", 30000)},
+		{multi, "--b\nContent-Type: multipart/mixed; boundary=b\n\n"},
+		{"From: a@x\nSubject: x\n", " y\n"},
+		{"From: a@x\nSubject: ", "=?utf-8?q?a?= "},
+		{"From: a@x\n", "a:\n"},
+		{"From: a@x\nContent-Type: ", "a/b; "},
+		{"From: a@x\nContent-Transfer-Encoding: quoted-printable\n\n", "=\n"},
+		{"From: a@x\nContent-Type: message/rfc822\n\n", "From: a@x\nContent-Type: message/rfc822\n\n"},
+		{"From: a@x\nContent-Type: multipart/alternative; boundary=b\n\n", "--b\nContent-Type: text/html\n\n<script>\n"},
+	} {
+		begun := time.Now()
+		external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece))))
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("%q with %.40q took %v", tt.head, tt.piece, took)
+		}
 	}
 }
 
