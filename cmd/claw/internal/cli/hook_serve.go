@@ -25,7 +25,7 @@ type hookServe struct {
 // Help shows examples.
 func (hookServe) Help() string {
 	return "Takes POST requests with Authorization: Bearer TOKEN to /hooks/wake, /hooks/agent and what [hooks.mappings] says, until it is told to end. With hooks.enabled the runner does the same itself. There is no TLS.\n\n" +
-		examples("claw hook serve --listen 127.0.0.1:18789 --token-file ~/.config/claw/token", "CLAW_HOOKS_TOKEN=$(cat token) claw hook serve --listen unix:hooks.sock")
+		examples("claw hook serve --listen 127.0.0.1:18789 --token-file ~/.claw-token", "CLAW_HOOKS_TOKEN=$(cat t) claw hook serve --listen unix:hooks.sock")
 }
 
 // defaultListen is where it listens when nothing is said.
