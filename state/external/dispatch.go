@@ -96,10 +96,10 @@ const (
 
 // Answers tells that d is the answer to a request with its digest, too: it is
 // not settled yet, or has ended within the window. A refusal is not kept: whoever
-// was refused may try again.
+// was refused may try again, and so may one that will be: it is too late.
 func (d Dispatch) Answers(digest string, now time.Time, window time.Duration) bool {
 	switch {
-	case d.Digest == "" || d.Digest != digest || d.Status == Refused:
+	case d.Digest == "" || d.Digest != digest || d.Status == Refused || d.Late(now):
 		return false
 	case !d.Status.Ended():
 		return true

@@ -93,6 +93,8 @@ func TestAnswers(t *testing.T) {
 		want bool
 	}{
 		{"queued for hours", external.Dispatch{Status: external.Queued, Digest: "d"}, true},
+		{"queued until its deadline", external.Dispatch{Status: external.Queued, Digest: "d", Deadline: noon.Add(1)}, true},
+		{"queued beyond it", external.Dispatch{Status: external.Queued, Digest: "d", Deadline: noon}, false},
 		{"running for hours", external.Dispatch{Status: external.Running, Digest: "d"}, true},
 		{"just ended", at(external.OK, 0), true},
 		{"failed within the window", at(external.Failed, five-1), true},
