@@ -117,6 +117,9 @@ func (r *Runner) calm() *scheduler.Scheduler {
 func (r *Runner) sweep(ctx context.Context, now time.Time) {
 	retention.Once(ctx, r.Store, r.Retain, now)
 	r.keeper().Sweep(ctx)
+	if r.Hooks != nil {
+		r.Hooks.Reap(ctx, now)
+	}
 }
 
 func (r *Runner) live() (bool, error) {

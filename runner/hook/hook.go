@@ -31,7 +31,9 @@ type Dispatcher struct {
 	KeepHTTP bool
 	Window   time.Duration           // how long a key is known after the end; 0: external.KeyWindow
 	Known    func(agent string) bool // nil: all are
-	Tools    []string                // of turns of which nothing else is said; nil: all
+	// Retention is cron.sessionRetention, see Reap; 0: for ever.
+	Retention time.Duration
+	Tools     []string // of turns of which nothing else is said; nil: all
 
 	answer *string // in tests: the reply, without asking anybody
 }

@@ -17,6 +17,6 @@ func (a *app) hooks(cfg *config.Config, store *state.Store, turns *agent.Turns, 
 	window := min(max(cfg.Hooks.IdempotencyWindow, external.MinKeyWindow), external.MaxKeyWindow)
 	return &hook.Dispatcher{
 		Store: store, Clock: a.clock, Turns: turns, Post: post, Max: int(cfg.Cron.MaxConcurrentRuns), KeepHTTP: cfg.Hooks.Enabled,
-		Window: window, Tools: cfg.Hooks.Tools, Known: func(name string) bool { return name == "main" || slices.Contains(names, name) },
+		Window: window, Retention: cfg.Cron.SessionRetention, Tools: cfg.Hooks.Tools, Known: func(name string) bool { return name == "main" || slices.Contains(names, name) },
 	}
 }

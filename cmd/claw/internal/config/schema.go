@@ -226,7 +226,7 @@ var rootFields = []field[Config]{
 	}, func(c *Config) any { return &c.Cron.WebhookAllowPrivate }},
 	{rule{
 		name: "cron.sessionRetention", kind: keep,
-		help: "How long the session of an automation that was removed is kept.",
+		help: "How long the session of an automation that was removed is kept, and that of a hook in which nothing happens.",
 	}, func(c *Config) any { return &c.Cron.SessionRetention }},
 	{rule{
 		name: "hooks.enabled", kind: boolean,
