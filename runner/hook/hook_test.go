@@ -3,6 +3,8 @@ package hook_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -329,5 +331,28 @@ func TestDeliveryFails(t *testing.T) {
 	})
 	if got := w.get(d.ID).Report; err != nil || got.DeliveryError != "delivery-failed" || got.Delivered == nil || *got.Delivered {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestTranscripts: a session of a hook keeps that of its last message only; what
+// was said before is in the turns.
+func TestTranscripts(t *testing.T) {
+	w := newWorld(t, `cat > /dev/null; echo read`)
+	for _, text := range []string{"one", "two", "three"} {
+		w.accept(mail(text))
+		w.pass()
+	}
+	entries, err := os.ReadDir(filepath.Join(w.Store.Dir(), "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.Contains(e.Name(), ".jsonl") {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) != 1 || len(w.all().turns) != 3 {
+		t.Errorf("%d turns have left %v", len(w.all().turns), names)
 	}
 }
