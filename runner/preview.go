@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"claw/runner/heartbeat"
+	"claw/runner/hook"
 	"claw/runner/poke"
 	"claw/runner/resume"
 	"claw/runner/settle"
@@ -24,6 +25,7 @@ type Preview struct {
 	Cycles []resume.Item // turns that were cut off, and what would be done about them
 	Wakes  []heartbeat.Planned
 	Runs   automation.Plan     // of automations
+	Hooks  []hook.Foreseen     // what was asked for from outside
 	Send   []delivery.Delivery // due, oldest first
 	Next   time.Time           // when there will be something to do; zero: nothing is foreseen
 }
@@ -56,6 +58,13 @@ func (r *Runner) Preview(now time.Time) (Preview, error) {
 			return p, err
 		}
 		p.Next = earlier(p.Next, p.Runs.Next)
+	}
+	if r.Hooks != nil {
+		var at time.Time
+		if p.Hooks, at, err = r.Hooks.Foresee(); err != nil {
+			return p, err
+		}
+		p.Next = earlier(p.Next, at)
 	}
 	err = r.Store.View(func(tx *state.Tx) error {
 		p.Lost, p.Send = nil, nil

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"claw/runner/agent"
@@ -44,6 +45,39 @@ func (h *Dispatcher) Pass(ctx context.Context, begin bool, atWork func(id string
 		}
 	}
 	return w, err
+}
+
+// Foreseen is what the next Pass does with a dispatch.
+type Foreseen struct {
+	ID         string          `json:"runId"`
+	Name       string          `json:"name"`
+	SessionKey string          `json:"sessionKey"`
+	Begins     bool            `json:"begins"`
+	Reason     external.Reason `json:"reason,omitempty"` // why it would be refused
+}
+
+// Foresee is what a Pass would do now, and when the next one has something to do.
+// Nothing is written.
+func (h *Dispatcher) Foresee() (list []Foreseen, next time.Time, err error) {
+	plan, gone, err := h.plan(func(string) bool { return false })
+	if err != nil {
+		return nil, next, err
+	}
+	for _, id := range plan.Refuse {
+		gone[id] = external.ReasonLate
+	}
+	err = h.Store.View(func(tx *state.Tx) error {
+		list = nil
+		all, err := ledger(tx)
+		for _, d := range all {
+			why, refused := gone[d.ID]
+			if begins := slices.Contains(plan.Start, d.ID); begins || refused {
+				list = append(list, Foreseen{ID: d.ID, Name: d.Name, SessionKey: d.SessionKey, Begins: begins, Reason: why})
+			}
+		}
+		return err
+	})
+	return list, plan.Next, err
 }
 
 // plan is what external.Plan says, and which were withdrawn: their tasks have

@@ -9,6 +9,7 @@ import (
 	"claw/cmd/claw/internal/output"
 	"claw/runner"
 	"claw/runner/heartbeat"
+	"claw/runner/hook"
 	"claw/runner/resume"
 	"claw/state/automation"
 	"claw/state/boot"
@@ -22,6 +23,7 @@ type previewOf struct {
 	Cycles     []resume.Item    `json:"cycles"` // turns that were cut off
 	Wakes      []previewed      `json:"wakes"`
 	Runs       []automation.Run `json:"runs"`       // of automations, that would be started or recorded
+	Hooks      []hook.Foreseen  `json:"hooks"`      // what was asked for from outside
 	Lost       []string         `json:"lost"`       // slugs
 	Deliveries []string         `json:"deliveries"` // ids
 	Mode       boot.Mode        `json:"mode,omitempty"`
@@ -56,6 +58,9 @@ func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
 	}
 	for _, r := range p.Runs.Runs {
 		previewRun(&b, r, p.At)
+	}
+	for _, x := range p.Hooks {
+		previewHook(&b, x)
 	}
 	for _, it := range p.Cycles {
 		for i, line := range a.cycleWords(it, p.At) {
@@ -98,6 +103,15 @@ func previewRun(b *strings.Builder, r automation.Run, now time.Time) {
 	}
 }
 
+// previewHook is something from outside in words.
+func previewHook(b *strings.Builder, x hook.Foreseen) {
+	does := "would begin"
+	if !x.Begins {
+		does = "would be refused: " + string(x.Reason)
+	}
+	fmt.Fprintf(b, "%s: from outside, in %s; %s\n", output.Safe(x.Name), x.SessionKey, does)
+}
+
 // previewWake is one wake in words; tour.md "Wake an agent".
 func previewWake(b *strings.Builder, w heartbeat.Planned, now time.Time) {
 	switch {
@@ -130,7 +144,7 @@ func forWhat(w heartbeat.Planned) string {
 }
 
 func previewJSON(p runner.Preview) previewOf {
-	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Lost: []string{}, Deliveries: []string{}, Mode: p.Mode, Next: p.Next}
+	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Hooks: append([]hook.Foreseen{}, p.Hooks...), Lost: []string{}, Deliveries: []string{}, Mode: p.Mode, Next: p.Next}
 	for _, w := range p.Wakes {
 		j.Wakes = append(j.Wakes, previewed{
 			Agent: w.Agent, SessionKey: w.SessionKey, Source: w.Source, Intent: w.Intent, Status: w.Status, Reason: w.Reason,
