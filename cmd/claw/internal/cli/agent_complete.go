@@ -24,7 +24,7 @@ type agentComplete struct {
 // Help shows examples.
 func (agentComplete) Help() string {
 	return "The agent is asked once, without tools and without a conversation, and nothing of it is kept but its turn. Three are asked at once, first come, first served. Ctrl-C and claw agent cancel take one that waits out at once; one that runs is ended, and has no answer.\n\n" +
-		examples("claw agent complete --agent main --message 'a title for: fix of the lock'", "git diff | claw agent complete --agent main --extra-system-prompt 'Write a commit message.' --message -")
+		examples("claw agent complete --agent main --message 'a title for: fix of the lock'", "git diff | claw agent complete --agent main --timeout 60 --message -")
 }
 
 // Run asks, and prints the answer.

@@ -28,7 +28,7 @@ type agentRun struct {
 // Help shows examples.
 func (agentRun) Help() string {
 	return "The work is done in a conversation of its own, also when whoever asked has gone. Prints {\"runId\", \"sessionKey\"} when it is written down. Within a turn it may use no more tools than that turn, and whom to tell is taken from the turn, not from arguments.\n\n" +
-		examples("claw agent run --agent main --message 'read the log of tonight'", "git diff | claw agent run --agent main --label review --message - | jq -r .runId")
+		examples("claw agent run --agent main --message 'read the log of tonight'", "git diff | claw agent run --agent main --label review --message -")
 }
 
 // launched is the answer.
