@@ -132,14 +132,14 @@ func (r *Turns) tail(key string, n int64, lines int) (session.Transcript, error)
 
 // putAside moves the transcript of a session out of the way, and returns where
 // it is now; "" when there was none. Those of isolated turns, also of those that
-// automations have a session for, are not worth keeping: their turns have all
-// that was said, and each minute would leave one.
+// automations or messages from outside have a session for, are not worth keeping:
+// their turns have all that was said, and each minute would leave one.
 func (r *Turns) putAside(key, why string) (archive string, err error) {
 	fsys, path := r.Store.FS(), file(r.Store, key, transcriptExt)
 	if _, err := fsys.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if k, err := session.Parse(key); err == nil && (k.Isolated || k.Kind == session.KeyCron) && why == session.ArchiveReset {
+	if k, err := session.Parse(key); err == nil && (k.Isolated || k.Kind == session.KeyCron || k.Kind == session.KeyHook) && why == session.ArchiveReset {
 		return "", fsys.Remove(path)
 	}
 	archive = filepath.Join(filepath.Dir(path), session.ArchiveName(key, why, r.Clock.Now()))
