@@ -10,7 +10,7 @@ import (
 
 // Reap takes away the sessions of hooks in which nothing has happened for as long
 // as Retention says: many a webhook has one of its own. Their turns are kept like
-// all others.
+// all others. One that a person has written in since is his.
 func (h *Dispatcher) Reap(ctx context.Context, now time.Time) error {
 	if h.Retention <= 0 {
 		return nil
@@ -28,7 +28,14 @@ func (h *Dispatcher) Reap(ctx context.Context, now time.Time) error {
 		}
 		rows, err := state.Sessions.All(tx)
 		for _, row := range rows {
-			if !wanted[row.ID] && h.useless(row.Rec, now) {
+			if wanted[row.ID] || !h.useless(row.Rec, now) {
+				continue
+			}
+			last, ok, err := state.Turns.Find(tx, row.Rec.TurnID)
+			if err != nil {
+				return err
+			}
+			if ok && last.Rec.Kind == session.KindHook {
 				keys = append(keys, row.ID)
 			}
 		}
@@ -43,8 +50,7 @@ func (h *Dispatcher) Reap(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// useless tells a session that was a hook's, and that nobody has spoken in since.
-// One that a person has written in is his.
+// useless tells a session of a hook in which nothing has happened for long.
 func (h *Dispatcher) useless(s session.Session, now time.Time) bool {
 	k, err := session.Parse(s.Key)
 	if err != nil || k.Kind != session.KeyHook || s.Status == session.Running || s.EndedAt.IsZero() {

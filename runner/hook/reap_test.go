@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"claw/runner/agent"
 	"claw/state"
+	"claw/state/session"
 )
 
 // TestReap: the session of a hook goes when nothing has happened in it for its
@@ -43,9 +45,15 @@ func TestReap(t *testing.T) {
 			t.Errorf("after %v: %d sessions, want %d", step.at, got, step.want)
 		}
 	}
+	if _, err := w.Turns.Run(t.Context(), agent.Request{Agent: "main", SessionKey: "hook:person", Kind: session.KindUser, Reason: "user", Message: "hello", ReplyMode: session.ReplyCaller}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Reap(t.Context(), latest(ended, w.clock.Now()).Add(1000*time.Hour)); err != nil || sessions() != 2 {
+		t.Error(err, "a person has written in one")
+	}
 	w.Retention = 0
 	w.pass()
-	if err := w.Reap(t.Context(), latest(ended, w.clock.Now()).Add(1000*time.Hour)); err != nil || sessions() != 1 {
+	if err := w.Reap(t.Context(), latest(ended, w.clock.Now()).Add(1000*time.Hour)); err != nil || sessions() != 2 {
 		t.Error(err, "0 is for ever")
 	}
 }
