@@ -99,7 +99,7 @@ func Address(l net.Listener) string {
 // Serve answers webhooks until ctx ends.
 func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 	s := &http1.Server{
-		Clock: g.Clock, Accept: g.Accept, Handle: g.Handle, MaxBody: external.MaxContent, MaxConns: 64,
+		Clock: g.Clock, Accept: g.Accept, Handle: g.Handle, MaxBody: external.MaxContent,
 		Failed: func(err error) { g.log("error: webhooks: " + err.Error()) },
 	}
 	return s.Serve(ctx, l)

@@ -19,7 +19,8 @@
 // A request has a deadline as a whole, from the first byte to the last, which no
 // byte prolongs. Head, headers and body have limits. There are at most MaxConns
 // connections; one more has the one closed that has been sending its request for
-// the longest time. Those that send a byte a second thereby make room for one
-// another, and a real request is read before its turn comes. A request whose
+// the longest time, a tenth of a second at least. Those that send a byte a second
+// thereby make room for one another, and a real request is read before its turn
+// comes. A request whose
 // Accept says no is answered before its body is read.
 package http1

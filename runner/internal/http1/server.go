@@ -19,7 +19,7 @@ type Server struct {
 	// of it is a 500.
 	Handle func(ctx context.Context, r *Request) Response
 
-	MaxConns int           // 0: 64
+	MaxConns int           // 0: 256
 	MaxBody  int           // bytes; 0: none are allowed
 	Limit    time.Duration // of a request, from the connection to its last byte; 0: 30 s
 	// Failed is told what went wrong that no client is to know; nil: nobody.
@@ -38,6 +38,10 @@ const (
 	answerTime = 10 * time.Second // for writing it
 	lingerTime = time.Second      // for the client to have read it
 	acceptRest = 50 * time.Millisecond
+	// leastTime is what every connection has for its request, and fullRest how
+	// long it takes until a full house is looked at again.
+	leastTime = 100 * time.Millisecond
+	fullRest  = 5 * time.Millisecond
 )
 
 func (s *Server) limit() time.Duration {
@@ -52,7 +56,7 @@ func (s *Server) limit() time.Duration {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	pool := &pool{most: s.MaxConns, conns: map[*conn]bool{}}
 	if pool.most <= 0 {
-		pool.most = 64
+		pool.most = 256
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { l.Close() })
@@ -81,10 +85,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			continue
 		}
-		c := &conn{Conn: nc, s: s, begun: s.Clock.Elapsed(), reading: true}
-		if !pool.add(c) {
+		c := &conn{Conn: nc, s: s, reading: true}
+		if !pool.add(ctx, c) {
 			nc.Close()
-			continue
+			return nil
 		}
 		all.Go(func() {
 			defer pool.remove(c)
@@ -107,10 +111,21 @@ type pool struct {
 }
 
 // add takes one in. In a full house the one goes that has been sending its
-// request for the longest time; false: all of them wait for an answer.
-func (p *pool) add(c *conn) bool {
+// request for the longest time, if that is leastTime; until there is one, new
+// connections wait with the kernel. False: ctx has ended.
+func (p *pool) add(ctx context.Context, c *conn) bool {
+	for !p.tryAdd(c) {
+		if clock.Sleep(ctx, c.s.Clock, fullRest) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *pool) tryAdd(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	c.begun = c.s.Clock.Elapsed()
 	if len(p.conns) >= p.most {
 		var slowest *conn
 		for o := range p.conns {
@@ -118,7 +133,7 @@ func (p *pool) add(c *conn) bool {
 				slowest = o
 			}
 		}
-		if slowest == nil {
+		if slowest == nil || c.begun-slowest.begun < leastTime {
 			return false
 		}
 		delete(p.conns, slowest)
