@@ -3,13 +3,17 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"claw/state/delivery"
 )
@@ -77,16 +81,19 @@ func (w *wakes) dispatched(mode string, n int, who string) (status string, died 
 	var said strings.Builder
 	rival := w.command(args...)
 	rival.Stdin, rival.Stdout = strings.NewReader(hookMail), &said
+	over, raced := make(chan struct{}), make(chan error, 1)
 	if mode == "race" {
-		if err := rival.Start(); err != nil {
-			w.t.Fatal(err)
-		}
+		go func() { raced <- w.afterAccept(rival, over) }()
 	}
 	r := w.finish(w.program("mortal", append([]string{fmt.Sprint(n), who, w.bin}, args...)...), hookMail)
+	close(over)
 	if r.code != 0 && r.code != 9 {
 		w.t.Fatalf("mortal: exit %d\n%s%s", r.code, r.out, r.err)
 	}
 	if mode == "race" {
+		if err := <-raced; err != nil {
+			w.t.Fatal(err)
+		}
 		w.wait(rival)
 	}
 	promised := w.promised(said.String(), w.promised(r.out, ""))
@@ -98,6 +105,22 @@ func (w *wakes) dispatched(mode string, n int, who string) (status string, died 
 	w.quiet()
 	w.sound(at)
 	return w.hookEnd(at, promised), r.code == 9
+}
+
+// afterAccept starts the other client as soon as the first one has written
+// something down, or is over. (It would win otherwise: the first one is traced.)
+func (w *wakes) afterAccept(rival *exec.Cmd, over <-chan struct{}) error {
+	for {
+		raw, _ := os.ReadFile(filepath.Join(w.state, "journal.jsonl"))
+		if bytes.Contains(raw, []byte("hook:mail")) {
+			return rival.Start()
+		}
+		select {
+		case <-over:
+			return rival.Start()
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // promised is the id that an answer gives, which must be known if it is the
