@@ -14,14 +14,19 @@ const (
 	lookLast  = 100 * time.Millisecond
 )
 
+// recall is when Call is made again while nothing begins: whoever came first may
+// have died.
+var recall = [...]time.Duration{time.Second, 4 * time.Second, 9 * time.Second}
+
 // Await waits until a dispatch has begun, and returns it as it is then. With its
 // deadline it is refused, and so it is here when the wall clock was set back
 // meanwhile. One that has no deadline is not waited for. The error is a
 // *RefusedError, the cause of ctx's end (it goes on without this caller), or one
 // of the state directory.
 func (h *Dispatcher) Await(ctx context.Context, d external.Dispatch) (external.Dispatch, error) {
-	until := h.Clock.Elapsed() + d.Deadline.Sub(h.Clock.Now())
-	if most := h.Clock.Elapsed() + external.StartDeadline; until > most {
+	begun, calls := h.Clock.Elapsed(), 0
+	until := begun + d.Deadline.Sub(h.Clock.Now())
+	if most := begun + external.StartDeadline; until > most {
 		until = most
 	}
 	for pause := lookFirst; ; pause = min(pause*3/2, lookLast) {
@@ -39,7 +44,12 @@ func (h *Dispatcher) Await(ctx context.Context, d external.Dispatch) (external.D
 		case d.Status != external.Queued, d.Deadline.IsZero(): // one that is asked again was promised
 			return d, nil
 		}
-		left := until - h.Clock.Elapsed()
+		now := h.Clock.Elapsed()
+		if h.Call != nil && calls < len(recall) && now-begun >= recall[calls] {
+			calls++
+			h.Call() // if that fails it is refused at the deadline
+		}
+		left := until - now
 		if left <= 0 || d.Late(h.Clock.Now()) {
 			if d, err = h.refuse(context.WithoutCancel(ctx), d.ID, external.ReasonLate, ""); err != nil {
 				return d, err

@@ -31,6 +31,8 @@ type Dispatcher struct {
 	KeepHTTP bool
 	Window   time.Duration           // how long a key is known after the end; 0: external.KeyWindow
 	Known    func(agent string) bool // nil: all are
+	// Call has somebody come who makes a Pass; nil: somebody is there.
+	Call func() error
 	// Retention is cron.sessionRetention, see Reap; 0: for ever.
 	Retention time.Duration
 	Tools     []string // of turns of which nothing else is said; nil: all

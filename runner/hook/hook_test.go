@@ -263,6 +263,45 @@ func TestAwait(t *testing.T) {
 	}
 }
 
+// TestAwaitCalls: where nobody begins, somebody is called again, so that the
+// death of a tick does not cost the whole deadline.
+func TestAwaitCalls(t *testing.T) {
+	w := newWorld(t, "true")
+	d := w.accept(mail("1"))
+	var calls []time.Duration
+	from := w.clock.Elapsed()
+	var still sync.Mutex // the agent is real, and this clock does not go on meanwhile
+	w.Call = func() error {
+		still.Lock()
+		defer still.Unlock()
+		if calls = append(calls, w.clock.Elapsed()-from); len(calls) == 2 {
+			w.pass() // the first one who came has died
+		}
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() {
+		got, err := w.Await(context.Background(), d)
+		if err == nil && !got.Status.Ended() {
+			err = errors.New(string(got.Status))
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			if err != nil || len(calls) != 2 || calls[0] < time.Second || calls[1] < 4*time.Second {
+				t.Errorf("called after %v: %v", calls, err)
+			}
+			return
+		case <-time.After(time.Millisecond):
+			still.Lock()
+			w.clock.Advance(10 * time.Millisecond)
+			still.Unlock()
+		}
+	}
+}
+
 // TestLane: somebody else in the session is waited for, no longer than to the
 // deadline.
 func TestLane(t *testing.T) {

@@ -67,13 +67,14 @@ func (c *hookDispatch) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	// Whoever calls this wants it done, whatever is said about exits.
+	r.Hooks.Call = func() error { return poke.Act(r.Store.Dir(), poke.Auto, a.environ) }
 	d, _, err := r.Hooks.Accept(a.ctx, req)
 	if err != nil {
 		return c.tell(a, "", err)
 	}
 	if !d.Status.Ended() {
-		// Whoever calls this wants it done, whatever is said about exits.
-		if err := poke.Act(r.Store.Dir(), poke.Auto, a.environ); err != nil {
+		if err := r.Hooks.Call(); err != nil {
 			a.io.Note("nobody could be told of it: " + err.Error())
 		}
 	}
