@@ -268,6 +268,40 @@ func TestMappings(t *testing.T) {
 	}
 }
 
+// TestSignature: the value is that of GitHub's manual ("Validating webhook
+// deliveries": secret, payload and signature).
+func TestSignature(t *testing.T) {
+	const (
+		secret = "It's a Secret to Everybody"
+		body   = "Hello, World!"
+		right  = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+	)
+	g := newGate(t, "true", func(g *hook.Gate) {
+		g.Secrets = map[string]func() (string, error){
+			"gh": func() (string, error) { return secret, nil }, "gone": func() (string, error) { return "", errors.New("gone") },
+		}
+	})
+	for _, tt := range []struct {
+		name, path, method string
+		headers            []string
+		want               int
+	}{
+		{"signed", "/gh", "POST", []string{"X-Hub-Signature-256", right}, 400}, // let in; it is no JSON
+		{"wrong", "/gh", "POST", []string{"X-Hub-Signature-256", "sha256=" + strings.Repeat("0", 64)}, 401},
+		{"no hex", "/gh", "POST", []string{"X-Hub-Signature-256", "sha256=x"}, 401},
+		{"another kind", "/gh", "POST", []string{"X-Hub-Signature-256", strings.TrimPrefix(right, "sha256=")}, 401},
+		{"empty", "/gh", "POST", []string{"X-Hub-Signature-256", ""}, 401},
+		{"elsewhere", "/wake", "POST", []string{"X-Hub-Signature-256", right}, 401},
+		{"no secret", "/gone", "POST", []string{"X-Hub-Signature-256", right}, 401},
+		{"GET", "/gh", "GET", []string{"X-Hub-Signature-256", right}, 401},
+		{"a wrong token beside it", "/gh", "POST", []string{"X-Hub-Signature-256", right, "Authorization", "Bearer x"}, 401},
+	} {
+		if status, got := g.do(tt.method, tt.path, body, tt.headers...); status != tt.want {
+			t.Errorf("%s: %d %s, want %d", tt.name, status, got, tt.want)
+		}
+	}
+}
+
 // TestListen: loopback alone, unless it is said.
 func TestListen(t *testing.T) {
 	for where, ok := range map[string]bool{

@@ -26,7 +26,10 @@ type Gate struct {
 	Path     string                 // "/hooks"
 	Token    func() (string, error) // read for each request
 	Mappings []external.Mapping     // the first that fits counts
-	Agent    string                 // asked where nobody is named
+	// Secrets are those of paths whose requests may be signed instead, as GitHub
+	// does; each is read for each request.
+	Secrets map[string]func() (string, error)
+	Agent   string // asked where nobody is named
 	// ChooseKey: whoever posts may name the session, if it begins with one of
 	// Prefixes; none: hook: alone.
 	ChooseKey bool
@@ -50,21 +53,34 @@ func (g *Gate) Accept(r *http1.Request) *http1.Response {
 	if _, ok := r.Query["token"]; ok {
 		return no(400, "the token belongs into the header Authorization: Bearer, not into the address")
 	}
+	if g.signed(r) {
+		return nil // Handle looks at the signature: it is of the body
+	}
 	want, err := g.Token()
 	if err != nil || want == "" {
 		g.log("the token of webhooks cannot be read; all of them are refused")
 		return no(503, "the token cannot be read here")
 	}
 	if !same(bearer(r), want) {
-		if wait := g.wrong.failed(r.Remote, g.Clock.Elapsed()); wait > 0 {
-			return no(429, "too many wrong tokens", [2]string{"Retry-After", strconv.Itoa(int(wait/time.Second) + 1)})
-		}
-		return no(401, "the token is missing or wrong", [2]string{"WWW-Authenticate", "Bearer"})
+		out := g.stranger(r, "the token is missing or wrong")
+		return &out
 	}
 	if r.Method != "POST" {
 		return no(405, "POST is all that is understood here", [2]string{"Allow", "POST"})
 	}
 	return nil
+}
+
+// stranger answers whoever cannot show who he is.
+func (g *Gate) stranger(r *http1.Request, why string) http1.Response {
+	if wait := g.wrong.failed(r.Remote, g.Clock.Elapsed()); wait > 0 {
+		out := http1.Error(429, "too many wrong tokens")
+		out.Header = [][2]string{{"Retry-After", strconv.Itoa(int(wait/time.Second) + 1)}}
+		return out
+	}
+	out := http1.Error(401, why)
+	out.Header = [][2]string{{"WWW-Authenticate", "Bearer"}}
+	return out
 }
 
 // below is the path of a request below the base path.
@@ -95,6 +111,9 @@ func (g *Gate) log(line string) {
 
 // Handle answers a request that Accept has let in.
 func (g *Gate) Handle(ctx context.Context, r *http1.Request) http1.Response {
+	if g.signed(r) && !g.proven(r) {
+		return g.stranger(r, "the signature is wrong")
+	}
 	v, err := external.Decode(r.Body)
 	body, ok := v.(map[string]any)
 	if err != nil || !ok {

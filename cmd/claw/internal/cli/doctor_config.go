@@ -112,10 +112,18 @@ func (a *app) channelFindings(cfg *config.Config) (found []recovery.Finding) {
 // tokenFindings tells of files of tokens that cannot be used, and of those that
 // others can read.
 func tokenFindings(cfg *config.Config) (found []recovery.Finding) {
-	for _, f := range [...]struct {
+	type tokenFile struct {
 		key, file string
 		used      bool
-	}{{"cron.webhookTokenFile", cfg.Cron.WebhookTokenFile, true}, {"hooks.tokenFile", cfg.Hooks.TokenFile, cfg.Hooks.Enabled || cfg.IsSet("hooks.tokenFile")}} {
+	}
+	files := []tokenFile{
+		{"cron.webhookTokenFile", cfg.Cron.WebhookTokenFile, true},
+		{"hooks.tokenFile", cfg.Hooks.TokenFile, cfg.Hooks.Enabled || cfg.IsSet("hooks.tokenFile")},
+	}
+	for _, m := range cfg.Hooks.Mappings {
+		files = append(files, tokenFile{"hooks.mappings." + m.Name + ".secretFile", m.Secret, true})
+	}
+	for _, f := range files {
 		if f.file == "" || !f.used {
 			continue
 		}

@@ -77,10 +77,13 @@ func (a *app) gate(cfg *config.Config, tokenFile string) (*hook.Gate, error) {
 	g := &hook.Gate{
 		Dispatcher: r.Hooks, Path: base, Agent: firstOf(cfg.Hooks.Agent, mainOf(cfg)), ChooseKey: cfg.Hooks.ChooseKey, Prefixes: cfg.Hooks.Prefixes,
 		Wake:  r.Hooks.Call,
-		Token: a.token(firstOf(tokenFile, cfg.Hooks.TokenFile)),
+		Token: a.token(firstOf(tokenFile, cfg.Hooks.TokenFile)), Secrets: map[string]func() (string, error){},
 	}
 	for _, m := range cfg.Hooks.Mappings {
 		g.Mappings = append(g.Mappings, m.Mapping)
+		if m.Secret != "" {
+			g.Secrets[m.Path] = secretIn(m.Secret)
+		}
 	}
 	for range cfg.Hooks.Presets {
 		g.Mappings = append(g.Mappings, external.Gmail()...)
@@ -124,6 +127,14 @@ func (a *app) token(file string) func() (string, error) {
 			return "", fmt.Errorf("the token in %s has %d characters; a token has at least %d", from, len(token), minToken)
 		}
 		return token, nil
+	}
+}
+
+// secretIn reads a secret each time.
+func secretIn(file string) func() (string, error) {
+	return func() (string, error) {
+		raw, err := os.ReadFile(file)
+		return string(bytes.TrimSpace(raw)), err
 	}
 }
 

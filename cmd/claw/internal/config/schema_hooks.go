@@ -12,7 +12,8 @@ import (
 
 // HookMapping is one [hooks.mappings.NAME] table.
 type HookMapping struct {
-	Name string // of the table
+	Name   string // of the table
+	Secret string // absolute path of the file with the secret of signatures
 	external.Mapping
 }
 
@@ -20,6 +21,7 @@ type HookMapping struct {
 var mappingFields = []field[HookMapping]{
 	{rule{name: "path", kind: text, help: "What follows the base path; the table's name when absent."}, func(m *HookMapping) any { return &m.Path }},
 	{rule{name: "source", kind: text, help: "Only bodies whose \"source\" is this."}, func(m *HookMapping) any { return &m.Source }},
+	{rule{name: "secretFile", kind: path, help: "File with a secret: requests to this path may be signed with it (X-Hub-Signature-256, as GitHub does) instead of having the token."}, func(m *HookMapping) any { return &m.Secret }},
 	{rule{name: "action", kind: choice, oneOf: []string{"agent", "wake"}, help: "Ask an agent in a turn of its own, or tell its main session."}, func(m *HookMapping) any { return (*string)(&m.Action) }},
 	{rule{name: "agent", kind: text, help: "The agent; hooks.agent when absent."}, func(m *HookMapping) any { return &m.Agent }},
 	{rule{name: "name", kind: text, help: "What it is called where it is told of; a template."}, func(m *HookMapping) any { return &m.Mapping.Name }},
