@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"claw/runner/agent"
@@ -106,7 +107,7 @@ func (s *Service) Complete(ctx context.Context, a subagent.Ask, c Caller, stop <
 	if done.Outcome != subagent.OK || !done.CancelledAt.IsZero() {
 		return done, "", &EndedError{done}
 	}
-	return done, res.Reply, nil
+	return done, strings.TrimRight(res.Reply, "\r\n"), nil
 }
 
 // cancelledWaiting is the end of one that whoever asked does not wait for any more.

@@ -77,6 +77,7 @@ command = ["page"]
 		Recover: []string{"r"}, Model: "big", TimeoutSeconds: 5, Env: map[string]string{"A": "zed", "B": "b", "C": "c"},
 		Workdir: "/home/u/zed", Context: "transcript", UserTimezone: "UTC", BeforeAgentRun: [][]string{{"check", "one"}, {"two"}},
 		HasHeartbeat: true,
+		Subagents:    config.Subagents{MaxSpawnDepth: 1, MaxChildrenPerAgent: 5, MaxConcurrent: 8, ArchiveAfterMinutes: 60},
 		Heartbeat: config.Heartbeat{
 			Every: 5 * time.Minute, Target: "pager", To: "+1", AccountID: "x", Session: "agent:zed:ops", Model: "small", Prompt: "look",
 			IsolatedSession: true, LightContext: true, SkipWhenBusy: true, TimeoutSeconds: 60,
