@@ -68,7 +68,7 @@ func (h *Dispatcher) Foresee() (list []Foreseen, next time.Time, err error) {
 	}
 	err = h.Store.View(func(tx *state.Tx) error {
 		list = nil
-		all, err := ledger(tx)
+		all, err := state.OpenDispatches(tx)
 		for _, d := range all {
 			why, refused := gone[d.ID]
 			if begins := slices.Contains(plan.Start, d.ID); begins || refused {
@@ -85,16 +85,13 @@ func (h *Dispatcher) Foresee() (list []Foreseen, next time.Time, err error) {
 func (h *Dispatcher) plan(atWork func(id string) bool) (plan external.Work, gone map[string]external.Reason, err error) {
 	err = h.Store.View(func(tx *state.Tx) error {
 		plan, gone = external.Work{}, map[string]external.Reason{}
-		all, err := ledger(tx)
+		all, err := state.OpenDispatches(tx)
 		if err != nil {
 			return err
 		}
 		waiting := 0
 		live := all[:0]
 		for _, d := range all {
-			if d.Status.Ended() {
-				continue
-			}
 			if d.Status == external.Queued && !atWork(d.ID) {
 				off, err := withdrawn(tx, d)
 				if err != nil {

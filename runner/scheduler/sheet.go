@@ -91,11 +91,7 @@ func (s *Scheduler) read(tx *state.Tx, now time.Time, atWork func(runID string) 
 // taken is how many of MaxTurns turns have that somebody outside asked for, or
 // that are kept for those.
 func (s *Scheduler) taken(tx *state.Tx, atWork func(string) bool) (int, error) {
-	rows, err := state.Dispatches.All(tx)
-	all := make([]external.Dispatch, len(rows))
-	for i, row := range rows {
-		all[i] = row.Rec
-	}
+	all, err := state.OpenDispatches(tx)
 	return external.Budget{Max: s.MaxTurns, Reserved: s.KeepHTTP}.Taken(external.Use(all, atWork)), err
 }
 
