@@ -7,6 +7,8 @@
 //	Run      one turn, of whose admission the dispatch is part
 //	TurnEnded, Delivered   what follows in the transactions that end the turn and
 //	         the delivery of its reply
+//	Reap     sessions that nobody needs any more
+//	Gate     webhooks: who may post, what becomes of a body, which status that is
 //
 // # Who carries it out
 //
@@ -26,4 +28,12 @@
 //     is told.
 //
 // A task that is cancelled while its dispatch waits keeps it from beginning.
+//
+// # What is posted
+//
+// A Gate is served by package http1, in a program of its own or beside a runner;
+// either way it only writes down and waits. Idempotency is that of the ledger, so
+// that it outlives both. The right token is let in however many wrong ones came
+// before it: behind a proxy all clients are one, and whoever guesses must not shut
+// out the others.
 package hook

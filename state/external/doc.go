@@ -11,6 +11,8 @@
 //	Budget        which of those that wait may begin: first in, first out for each
 //	              session, within what automations may use too
 //	Report        how it ended, and what the agent's main session is told
+//	Mapping       what is made of the body of a webhook: Match finds the first that
+//	              fits, Items and Request make requests of it
 //	Render        {{a.b[0].c}} in the texts of a mapping
 //
 // The wrapper has no switch: nothing here makes a prompt without it.
