@@ -226,7 +226,7 @@ func (s *Service) ask(ctx context.Context, r subagent.Run, left time.Duration, s
 		key := session.Key{Agent: r.Agent, Kind: session.KeyAgent, Rest: "complete:" + strconv.Itoa(place)}.String()
 		res, err = s.Turns.Run(ctx, agent.Request{
 			Agent: r.Agent, SessionKey: key, Fresh: true, Light: true, Kind: session.KindComplete, Reason: "complete", Message: r.Ask(),
-			ReplyMode: session.ReplyNone, Timeout: left, Model: r.Model, Thinking: r.Thinking, Tools: []string{}, Stop: stop,
+			ReplyMode: session.ReplyNone, Timeout: left, Model: r.Model, Thinking: r.Thinking, Tools: []string{}, Stop: stop, Answer: s.answer,
 			Admit: func(tx *state.Tx, t *session.Turn) error {
 				all, err := ledger(tx)
 				if err != nil {

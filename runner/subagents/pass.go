@@ -229,7 +229,7 @@ func (s *Service) request(r subagent.Run, wait time.Duration) agent.Request {
 	req := agent.Request{
 		Agent: r.Agent, SessionKey: r.SessionKey, Kind: session.KindSubagent, Reason: "subagent:" + r.Title(), Message: r.Brief(),
 		Quiet: true, ReplyMode: session.ReplyNone, Timeout: r.Timeout(), Model: r.Model, Thinking: r.Thinking, Tools: r.Tools, Wait: wait,
-		PromptMode: r.PromptMode,
+		PromptMode: r.PromptMode, Answer: s.answer,
 	}
 	if r.Resumed > 0 {
 		req.Message = r.Again()

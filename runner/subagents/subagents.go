@@ -30,6 +30,8 @@ type Service struct {
 	Policy func(agent string) Policy
 	Known  func(agent string) bool // nil: all are
 	Jitter func() float64          // from 0 to 1; nil: at random
+
+	answer *string // of every agent, in tests
 }
 
 // Policy is what the configuration says of one agent: Limits, Override and Allowed
