@@ -27,8 +27,9 @@ import (
 
 // The scenarios of spec/tasks-recovery.md 7, as far as they need a state
 // directory; TestScenarioRules has those that are a rule. Not yet, for their
-// subject is issue 6: 12 to 17 (flows), 27 and 28 (announcing sub-agents), 37
-// (hooks), and of 38 the random ids of wrapped content.
+// subject is issue 6: 12 to 17 (flows), 27 and 28 (announcing sub-agents). 37
+// (hooks) stands in state/external (TestPlan) and runner/hook (TestDeadline,
+// TestBudget, TestCrash), and of 38 the random ids in runner/hook (TestMarkers).
 func TestScenarios(t *testing.T) {
 	for name, test := range map[string]func(s *scene){
 		"scenario 1: running rows survive a restart for ever (openclaw#78463, #65136, #75307, #79226, #88205)":                   runningForEver,
