@@ -104,6 +104,9 @@ func (s *Service) Complete(ctx context.Context, a subagent.Ask, c Caller, stop <
 	if err != nil {
 		return r, "", err
 	}
+	if stopped(stop) {
+		done.Outcome, done.Reason = subagent.Failed, subagent.Killed // its answer came too late
+	}
 	if done.Outcome != subagent.OK || !done.CancelledAt.IsZero() {
 		return done, "", &EndedError{done}
 	}
@@ -177,6 +180,8 @@ func (s *Service) inTurn(ctx context.Context, id string, until time.Duration, li
 		switch {
 		case err != nil || gone:
 			return false, err
+		case ctx.Err() != nil, stopped(stop):
+			return false, s.close(ctx, id, cancelledWaiting)
 		case mine:
 			return true, nil
 		case limited && left <= 0:
@@ -202,6 +207,16 @@ func (s *Service) close(ctx context.Context, id string, e subagent.End) error {
 		}
 		return closeRun(tx, row, e)
 	})
+}
+
+// stopped tells that whoever asked wants no answer any more.
+func stopped(stop <-chan struct{}) bool {
+	select {
+	case <-stop: // never, when it is nil
+		return true
+	default:
+		return false
+	}
 }
 
 func stoppable(ctx context.Context, stop <-chan struct{}) (context.Context, context.CancelFunc) {
