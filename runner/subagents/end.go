@@ -102,7 +102,7 @@ func endTask(tx *state.Tx, r subagent.Run) error {
 	if !t.Status.Terminal() {
 		end := task.End{Status: StatusOf(r), At: r.EndedAt, Error: r.Error}
 		if r.Outcome == subagent.OK {
-			end.Outcome, end.Summary = task.OutcomeSucceeded, r.Result
+			end.Outcome, end.Summary = task.OutcomeSucceeded, r.Summary()
 		}
 		if t, err = task.Conclude(t, end); err != nil {
 			return err

@@ -64,7 +64,7 @@ func (s *Service) plan(atWork func(id string) bool) (plan subagent.Plan, surplus
 			return err
 		}
 		now := tx.Now()
-		plan = subagent.Make(all, func(r subagent.Run) subagent.Limits { return s.policy(agentOf(r.Caller)).Limits }, atWork, now)
+		plan = subagent.Make(all, func(r subagent.Run) subagent.Limits { return s.policy(r.CallerAgent).Limits }, atWork, now)
 		surplus = subagent.Surplus(all)
 		byID := make(map[string]subagent.Run, len(all))
 		for _, r := range all {
@@ -94,15 +94,6 @@ func (s *Service) plan(atWork func(id string) bool) (plan subagent.Plan, surplus
 		return nil
 	})
 	return plan, surplus, err
-}
-
-// agentOf is the agent whose session a key names; "" for a person.
-func agentOf(key string) string {
-	k, err := session.Parse(key)
-	if err != nil {
-		return ""
-	}
-	return k.Agent
 }
 
 // orphan ends a run whose turn is gone: with its turn its end would have been

@@ -108,9 +108,12 @@ func (e *MissingAgentError) Error() string { return "there is no agent " + e.Age
 func (s *Service) draft(tx *state.Tx, a subagent.Ask, c Caller) (r subagent.Run, err error) {
 	now := tx.Now()
 	r = subagent.Run{
-		ID: ulid.New(now), Kind: a.Kind, Status: subagent.Queued, Agent: a.Agent, Caller: c.Session, CallerTurn: c.TurnID, Depth: 1,
+		ID: ulid.New(now), Kind: a.Kind, Status: subagent.Queued, Agent: a.Agent, Caller: c.Session, CallerTurn: c.TurnID, CallerAgent: c.Agent, Depth: 1,
 		Task: a.Message, Label: strings.TrimSpace(a.Label), System: a.System, Thinking: a.Thinking, PromptMode: a.PromptMode,
 		TimeoutMs: a.Timeout.Milliseconds(), Cleanup: a.Cleanup, CreatedAt: now, Announce: subagent.Announce{State: subagent.NotRequired},
+	}
+	if a.Timeout < 0 {
+		r.TimeoutMs = -1
 	}
 	if r.Cleanup == "" {
 		r.Cleanup = subagent.Keep

@@ -74,9 +74,10 @@ type Run struct {
 	TaskID     string `json:"taskId,omitempty"` // none of a completion
 	// Caller is the session whose turn has asked, and CallerTurn that turn; empty:
 	// a person has.
-	Caller     string `json:"controllerSessionKey,omitempty"`
-	CallerTurn string `json:"callerTurnId,omitempty"`
-	Depth      int    `json:"depth"` // 1: asked for by a person, or by an agent that nobody has asked so
+	Caller      string `json:"controllerSessionKey,omitempty"`
+	CallerTurn  string `json:"callerTurnId,omitempty"`
+	CallerAgent string `json:"callerAgentId,omitempty"` // whose limits count
+	Depth       int    `json:"depth"`                   // 1: asked for by a person, or by an agent that nobody has asked so
 
 	Task       string   `json:"task,omitempty"` // as it was asked
 	Label      string   `json:"label,omitempty"`

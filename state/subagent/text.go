@@ -54,6 +54,9 @@ func (r Run) Words() string {
 	return head + "failed" + because(r.Error)
 }
 
+// Summary is a result as the row of its task has it.
+func (r Run) Summary() string { return line(r.Result, 500) }
+
 func because(why string) string {
 	if why == "" {
 		return "."
