@@ -8,6 +8,7 @@ import (
 	"claw/runner/poke"
 	"claw/runner/resume"
 	"claw/runner/settle"
+	"claw/runner/subagents"
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/boot"
@@ -27,7 +28,9 @@ type Preview struct {
 	Runs   automation.Plan     // of automations
 	Hooks  []hook.Foreseen     // what was asked for from outside
 	Send   []delivery.Delivery // due, oldest first
-	Next   time.Time           // when there will be something to do; zero: nothing is foreseen
+	// Subagents is the work that was given to agents.
+	Subagents []subagents.Foreseen
+	Next      time.Time // when there will be something to do; zero: nothing is foreseen
 }
 
 // Preview tells what a pass at now would do; claw heartbeat tick --dry-run. It
@@ -62,6 +65,13 @@ func (r *Runner) Preview(now time.Time) (Preview, error) {
 	if r.Hooks != nil {
 		var at time.Time
 		if p.Hooks, at, err = r.Hooks.Foresee(); err != nil {
+			return p, err
+		}
+		p.Next = earlier(p.Next, at)
+	}
+	if r.Subagents != nil {
+		var at time.Time
+		if p.Subagents, at, err = r.Subagents.Foresee(); err != nil {
 			return p, err
 		}
 		p.Next = earlier(p.Next, at)

@@ -11,6 +11,7 @@ import (
 	"claw/runner/heartbeat"
 	"claw/runner/hook"
 	"claw/runner/resume"
+	"claw/runner/subagents"
 	"claw/state/automation"
 	"claw/state/boot"
 	"claw/state/process"
@@ -18,16 +19,17 @@ import (
 
 // previewOf is what --dry-run --json prints.
 type previewOf struct {
-	At         time.Time        `json:"at"`
-	AtWork     bool             `json:"atWork"`
-	Cycles     []resume.Item    `json:"cycles"` // turns that were cut off
-	Wakes      []previewed      `json:"wakes"`
-	Runs       []automation.Run `json:"runs"`       // of automations, that would be started or recorded
-	Hooks      []hook.Foreseen  `json:"hooks"`      // what was asked for from outside
-	Lost       []string         `json:"lost"`       // slugs
-	Deliveries []string         `json:"deliveries"` // ids
-	Mode       boot.Mode        `json:"mode,omitempty"`
-	Next       time.Time        `json:"next,omitzero"`
+	At         time.Time            `json:"at"`
+	AtWork     bool                 `json:"atWork"`
+	Cycles     []resume.Item        `json:"cycles"` // turns that were cut off
+	Wakes      []previewed          `json:"wakes"`
+	Runs       []automation.Run     `json:"runs"`       // of automations, that would be started or recorded
+	Hooks      []hook.Foreseen      `json:"hooks"`      // what was asked for from outside
+	Subagents  []subagents.Foreseen `json:"subagents"`  // work that was given to agents
+	Lost       []string             `json:"lost"`       // slugs
+	Deliveries []string             `json:"deliveries"` // ids
+	Mode       boot.Mode            `json:"mode,omitempty"`
+	Next       time.Time            `json:"next,omitzero"`
 }
 
 type previewed struct {
@@ -61,6 +63,10 @@ func (c *heartbeatTick) preview(a *app, p runner.Preview) error {
 	}
 	for _, x := range p.Hooks {
 		previewHook(&b, x)
+	}
+	for _, x := range p.Subagents {
+		does := map[string]string{"begin": "would begin", "announce": "its end would be told", "archive": "its session would be put aside"}[x.Does]
+		fmt.Fprintf(&b, "%s: work for %s; %s\n", output.Safe(x.Title), x.Agent, does)
 	}
 	for _, it := range p.Cycles {
 		for i, line := range a.cycleWords(it, p.At) {
@@ -144,7 +150,7 @@ func forWhat(w heartbeat.Planned) string {
 }
 
 func previewJSON(p runner.Preview) previewOf {
-	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Hooks: append([]hook.Foreseen{}, p.Hooks...), Lost: []string{}, Deliveries: []string{}, Mode: p.Mode, Next: p.Next}
+	j := previewOf{At: p.At, AtWork: p.AtWork, Cycles: append([]resume.Item{}, p.Cycles...), Wakes: []previewed{}, Runs: append([]automation.Run{}, p.Runs.Runs...), Hooks: append([]hook.Foreseen{}, p.Hooks...), Subagents: append([]subagents.Foreseen{}, p.Subagents...), Lost: []string{}, Deliveries: []string{}, Mode: p.Mode, Next: p.Next}
 	for _, w := range p.Wakes {
 		j.Wakes = append(j.Wakes, previewed{
 			Agent: w.Agent, SessionKey: w.SessionKey, Source: w.Source, Intent: w.Intent, Status: w.Status, Reason: w.Reason,
