@@ -30,13 +30,13 @@ type Runner struct {
 	Scheduler *scheduler.Scheduler // nil: there are no automations
 	// Calm makes a Scheduler like that one, but not Enabled, for the modes in
 	// which nothing begins by the clock; nil: what ends is written down later.
-	Calm   func() *scheduler.Scheduler
-	Hooks  *hook.Dispatcher // nil: nothing comes from outside
+	Calm  func() *scheduler.Scheduler
+	Hooks *hook.Dispatcher // nil: nothing comes from outside
 	// Subagents carries out the work that is given to agents; nil: there is none.
 	Subagents *subagents.Service
-	Post   *deliver.Post
-	Retain retention.Policy
-	OnLoss string // tools.exec.onSupervisorLoss
+	Post      *deliver.Post
+	Retain    retention.Policy
+	OnLoss    string // tools.exec.onSupervisorLoss
 	// NoSafeMode has a runner that keeps dying begin as ever; runner.safeMode.
 	NoSafeMode bool
 	// InhibitSleep is runner.inhibitSleep: InhibitAuto or InhibitOff.

@@ -260,17 +260,25 @@ func (s *Service) ask(ctx context.Context, r subagent.Run, left time.Duration, s
 	return res, err
 }
 
-// reap takes out the completions that wait and whose claw has died.
+// reap takes out the completions that wait and whose claw has died, and ends the
+// turns of those that ran: without a tick nobody else would give their places back.
 func (s *Service) reap(ctx context.Context) error {
 	var dead []string
+	left := false
 	err := s.Store.View(func(tx *state.Tx) error {
-		dead = dead[:0]
+		dead, left = dead[:0], false
 		all, err := ledger(tx)
 		for _, r := range all {
-			if r.Kind == subagent.Completion && r.Status == subagent.Queued {
-				if held, heldErr := state.Held(s.lifeline(r.ID)); heldErr == nil && !held {
-					dead = append(dead, r.ID)
-				}
+			if r.Kind != subagent.Completion || r.Ended() {
+				continue
+			}
+			held, heldErr := state.Held(s.lifeline(r.ID))
+			switch {
+			case heldErr != nil || held:
+			case r.Status == subagent.Queued:
+				dead = append(dead, r.ID)
+			default:
+				left = true
 			}
 		}
 		return err
@@ -278,6 +286,9 @@ func (s *Service) reap(ctx context.Context) error {
 	for _, id := range dead {
 		os.Remove(s.lifeline(id))
 		err = errors.Join(err, s.close(ctx, id, subagent.End{Outcome: subagent.Failed, Reason: subagent.Killed, Error: "whoever waited for it is gone"}))
+	}
+	if left && err == nil {
+		_, _, err = s.Turns.Settle(ctx)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func Close(r Run, e End) (Run, bool) {
 		at = r.StartedAt
 	}
 	r.Status, r.EndedAt, r.Outcome, r.Reason, r.Error = Ended, at, e.Outcome, e.Reason, e.Error
-	if e.Outcome == OK {
+	if e.Outcome == OK && r.Kind != Completion { // whose answer is its caller's alone
 		r.Result = Freeze(e.Reply)
 	}
 	if r.Announce.State != Pending {
