@@ -74,7 +74,17 @@ func (b *Book) link(tx *state.Tx, token string, l Link) (flow.Linked, error) {
 		}
 	}
 	answer.Task = &seen
+	mirror, err := mirrorOf(tx, t)
+	if err != nil {
+		return answer, err
+	}
+	if mirror.ID != "" && mirror.ID != row.ID && seen.Status.Active() {
+		seen.ParentFlowID = "" // a flow that only repeats it gives way to the one that it becomes part of
+	} else {
+		mirror.ID = ""
+	}
 	if answer.Code, answer.Reason = flow.CanLink(row.Rec, seen); answer.Code != "" {
+		seen.ParentFlowID = t.ParentFlowID
 		return answer, nil
 	}
 	answer.Created = true
@@ -87,7 +97,31 @@ func (b *Book) link(tx *state.Tx, token string, l Link) (flow.Linked, error) {
 	if t == before {
 		return answer, nil // it is linked already
 	}
+	if mirror.ID != "" {
+		if err := state.Flows.Delete(tx, mirror.ID, mirror.Rev); err != nil {
+			return answer, err
+		}
+	}
 	return answer, state.Tasks.Put(tx, backing.ID, backing.Rev, t)
+}
+
+// mirrorOf is the flow that only repeats t, and no other task; without an id: there
+// is none.
+func mirrorOf(tx *state.Tx, t task.Task) (state.Row[flow.Flow], error) {
+	if t.ParentFlowID == "" {
+		return state.Row[flow.Flow]{}, nil
+	}
+	row, ok, err := state.Flows.Get(tx, t.ParentFlowID)
+	if err != nil || !ok || row.Rec.SyncMode != flow.Mirrored {
+		return state.Row[flow.Flow]{}, err
+	}
+	rows, err := state.Tasks.All(tx)
+	for _, r := range rows {
+		if r.Rec.ParentFlowID == row.ID && r.Rec.ID != t.ID {
+			return state.Row[flow.Flow]{}, err
+		}
+	}
+	return row, err
 }
 
 // backing is the row of the work that a claim is about. A task of another owner
