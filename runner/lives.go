@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"claw/runner/internal/proc"
 	"claw/state"
 	"claw/state/boot"
+	"claw/state/delivery"
 	"claw/state/event"
 	"claw/state/ulid"
 )
@@ -240,6 +242,9 @@ func (l *life) beginBoot(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := l.tellTrip(tx, v); err != nil {
+			return err
+		}
 		return state.Boots.Add(tx, id, l.firstRow(id, v, now))
 	})
 	switch {
@@ -253,6 +258,29 @@ func (l *life) beginBoot(ctx context.Context) error {
 		l.Log("error: the boots of runners cannot be read, so that nothing is held back: " + err.Error())
 	}
 	return nil
+}
+
+// tellTrip leaves a message in the inbox when runners have died so often that
+// nothing begins by itself from now on: channels wait as well, and whoever asks
+// in the morning why nothing was done is to find it. The row of this life is
+// written in the same transaction, so that it is told once.
+func (l *life) tellTrip(tx *state.Tx, v lives) error {
+	post := l.shift.r.Post
+	if !v.breaker.Trip || l.shift.r.NoSafeMode || l.Safe || post == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("The runner has failed " + itoa(len(v.breaker.Unclean)) + " times within five minutes, so that turns, automations and messages wait (safe mode) until " +
+		v.breaker.Until.Local().Format(time.RFC3339) + ", or longer if it fails again:\n")
+	for _, id := range v.breaker.Unclean {
+		row, _ := v.row(id)
+		b.WriteString("\n  " + bootWords(row.Rec))
+	}
+	b.WriteString("\n\nclaw doctor says what is wrong; by hand everything can be started.")
+	return post.IntoInbox(tx, delivery.Delivery{
+		IdempotencyKey: "safe:" + v.breaker.Unclean[len(v.breaker.Unclean)-1], Title: "claw is in safe mode", Text: b.String(),
+		Source: delivery.Source{Kind: "runner"},
+	})
 }
 
 // firstRow is the row of this life.

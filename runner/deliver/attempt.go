@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claw/runner/internal/failpoint"
+	"claw/runner/settle"
 	"claw/state"
 	"claw/state/delivery"
 )
@@ -197,6 +198,26 @@ func (f *flush) toInbox(tx *state.Tx, d delivery.Delivery) (delivery.Delivery, e
 		return d, err
 	}
 	return d, addMessage(tx, d)
+}
+
+// IntoInbox writes a message together with its receipt, for when no channel is
+// to be used: a person finds it in the inbox at once. One with the same
+// idempotency key that is there already stays as it is.
+func (p *Post) IntoInbox(tx *state.Tx, d delivery.Delivery) error {
+	d.Route = delivery.Route{Channel: Inbox}
+	d = filled(d, tx.Now())
+	if kept, err := settle.Intend(tx, d); err != nil || kept.ID != d.ID {
+		return err
+	}
+	row, _, err := state.Deliveries.Get(tx, d.ID)
+	if err != nil {
+		return err
+	}
+	f := &flush{Post: p, self: Self()}
+	if d, err = f.toInbox(tx, d); err != nil {
+		return err
+	}
+	return p.put(tx, row.Rev, d)
 }
 
 // addMessage writes the message, unless it stands there already.

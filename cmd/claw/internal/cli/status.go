@@ -12,6 +12,7 @@ import (
 	"claw/runner/control"
 	"claw/runner/deliver"
 	"claw/runner/tasks"
+	"claw/state/boot"
 	"claw/state/delivery"
 	"claw/state/task"
 )
@@ -133,7 +134,27 @@ func (a *app) runnerPart(r *statusReport) error {
 	default:
 		r.say("runner", "not running; "+insteadOf(st, a.now()), "")
 	}
+	if h := a.modeHolds(st); h.why != "" {
+		r.say("mode", h.brief+"; "+h.why, "claw doctor")
+	}
 	return nil
+}
+
+// modeHolds is what the mode of a runner, or what the next tick will find,
+// keeps from beginning.
+func (a *app) modeHolds(st runner.State) hold {
+	switch {
+	case st.Running && st.Mode == string(boot.Draining):
+		return hold{brief: "the runner is about to end", why: boot.Draining.Why(), remedy: nonEmpty(boot.Draining.Remedy())}
+	case st.Running && st.Mode == string(boot.Safe):
+		return safeMode(st.Until, st.Why)
+	case st.Running:
+		return hold{}
+	}
+	if b := a.breaker(); b.Mode == boot.Safe {
+		return safeMode(b.Until, boot.Safe.Why())
+	}
+	return hold{}
 }
 
 func (a *app) processPart(r *statusReport) error {
