@@ -170,6 +170,32 @@ func TestSessionKeys(t *testing.T) {
 			t.Errorf("%s: %d %s", key, status, got)
 		}
 	}
+	for key, want := range map[string]int{"hook:ci:1": 200, "hook:other": 400, "agent:main:main": 400} {
+		if status, got := g.post("/wake", fmt.Sprintf(`{"text":"x","mode":"next-heartbeat","sessionKey":%q}`, key)); status != want {
+			t.Errorf("wake %s: %d %s", key, status, got)
+		}
+	}
+	g = newGate(t, "echo done", func(g *hook.Gate) { g.ChooseKey = true }) // hook: alone
+	for key, want := range map[string]int{"hook:other": 200, "agent:main:main": 400} {
+		if status, got := g.post("/wake", fmt.Sprintf(`{"text":"x","mode":"next-heartbeat","sessionKey":%q}`, key)); status != want {
+			t.Errorf("wake %s, no prefixes: %d %s", key, status, got)
+		}
+	}
+}
+
+// TestLongTimeout: a limit of more seconds than can be counted is a long one.
+func TestLongTimeout(t *testing.T) {
+	g := newGate(t, "echo done", nil)
+	for _, seconds := range []string{"9223372036854775807", "18446744073709552"} {
+		if status, got := g.post("/agent", `{"message":"x","timeoutSeconds":`+seconds+`}`); status != 200 {
+			t.Errorf("%s: %d %s", seconds, status, got)
+		}
+	}
+	for _, d := range g.all().hooks {
+		if d.TimeoutMs != 9223372036000 { // 2^63 ns, in whole seconds
+			t.Errorf("%d ms", d.TimeoutMs)
+		}
+	}
 }
 
 // TestHTTPIdempotency: one key, one run, also in another program; a failure

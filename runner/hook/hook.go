@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"math"
 	"time"
 
 	"claw/runner/agent"
@@ -114,13 +115,17 @@ func (h *Dispatcher) same(tx *state.Tx, digest string) (external.Dispatch, bool,
 	return external.Dispatch{}, false, err
 }
 
+// maxTimeout is how many seconds a duration can have. More is as much: it must
+// not come round to nothing, which is no limit.
+const maxTimeout = int64(math.MaxInt64 / time.Second)
+
 // draft is the row of a request.
 func (h *Dispatcher) draft(tx *state.Tx, req external.Request, mark string) (external.Dispatch, error) {
 	now := tx.Now()
 	d := external.Dispatch{
 		ID: ulid.New(now), Status: external.Queued, Lane: req.Lane, Name: external.NameOf(req.Name), Agent: req.Agent, SessionKey: req.SessionKey,
 		Source: req.Source, Deliver: req.Deliver, Announce: session.Main(req.Agent), Model: req.Model, Thinking: req.Thinking,
-		TimeoutMs: req.TimeoutSeconds * 1000, Tools: req.Tools, AcceptedAt: now, Warnings: external.Suspicious(req.Subject + "\n" + req.Message),
+		TimeoutMs: min(req.TimeoutSeconds, maxTimeout) * 1000, Tools: req.Tools, AcceptedAt: now, Warnings: external.Suspicious(req.Subject + "\n" + req.Message),
 	}
 	if !req.Patient {
 		d.Deadline = now.Add(external.StartDeadline)

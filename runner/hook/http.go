@@ -158,8 +158,10 @@ func (g *Gate) wake(ctx context.Context, raw []byte) http1.Response {
 	if err := json.Unmarshal(raw, &b); err != nil {
 		return http1.Error(400, wrongType(err))
 	}
-	if b.SessionKey != "" && !g.ChooseKey {
-		return http1.Error(400, "sessionKey is not allowed here (hooks.allowRequestSessionKey)")
+	if b.SessionKey != "" {
+		if why := g.mayName(b.SessionKey); why != "" {
+			return http1.Error(400, why)
+		}
 	}
 	return g.tell(ctx, b)
 }
@@ -281,15 +283,16 @@ func (g *Gate) mayName(key string) string {
 	if !g.ChooseKey {
 		return "sessionKey is not allowed here (hooks.allowRequestSessionKey)"
 	}
-	for _, p := range g.Prefixes {
+	prefixes := g.Prefixes
+	if len(prefixes) == 0 {
+		prefixes = []string{"hook:"}
+	}
+	for _, p := range prefixes {
 		if strings.HasPrefix(key, p) {
 			return ""
 		}
 	}
-	if len(g.Prefixes) == 0 {
-		return ""
-	}
-	return "sessionKey must begin with one of " + strings.Join(g.Prefixes, ", ") + " (hooks.allowedSessionKeyPrefixes)"
+	return "sessionKey must begin with one of " + strings.Join(prefixes, ", ") + " (hooks.allowedSessionKeyPrefixes)"
 }
 
 // caller is the scope of an idempotency key: who posts, and where.

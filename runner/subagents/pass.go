@@ -136,7 +136,9 @@ func (s *Service) aside(ctx context.Context, id string) (later bool, err error) 
 		}
 	} else if !gone && !used {
 		_, err := s.Turns.Remove(ctx, r.SessionKey)
-		if _, busy := errors.AsType[*agent.BusyError](err); busy || err != nil {
+		_, busy := errors.AsType[*agent.BusyError](err)
+		_, fenced := errors.AsType[*agent.FencedError](err) // given up: it stays, for a person to see
+		if err != nil && !fenced {
 			return busy, notBusy(err)
 		}
 	}

@@ -3,6 +3,7 @@ package http1
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,11 @@ type Response struct {
 
 // Error is an answer that says no more than its status and why.
 func Error(status int, why string) Response {
-	return Response{Status: status, Body: []byte(`{"ok":false,"error":` + strconv.Quote(strings.ToValidUTF8(why, "?")) + "}\n")}
+	text, err := json.Marshal(why) // strconv.Quote writes \a and \U, which JSON does not know
+	if err != nil {
+		text = []byte(`""`)
+	}
+	return Response{Status: status, Body: []byte(`{"ok":false,"error":` + string(text) + "}\n")}
 }
 
 // refusal is a request that is not served; status 0: there is nobody to tell.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -353,4 +354,14 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%q was answered by %q, %v", raw, got, err)
 		}
 	})
+}
+
+// TestError: it is JSON whatever it says.
+func TestError(t *testing.T) {
+	for _, why := range []string{"", `a "b" \`, "\a\v\x7f", "\U000f0000", "\u2028", "\xff"} {
+		var got struct{ Error string }
+		if err := json.Unmarshal(http1.Error(400, why).Body, &got); err != nil || got.Error != strings.ToValidUTF8(why, "\ufffd") {
+			t.Errorf("%q: %q, %v", why, got.Error, err)
+		}
+	}
 }
