@@ -13,7 +13,7 @@ import (
 	"claw/state/task"
 )
 
-var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2048, 12, 2, 12, 0, 0, 0, time.UTC)
 
 // The scenarios of spec/tasks-recovery.md 7 that are a rule; see TestScenarios.
 func TestScenarioRules(t *testing.T) {

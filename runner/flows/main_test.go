@@ -16,7 +16,7 @@ import (
 	"claw/state/ulid"
 )
 
-var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2048, 12, 2, 12, 0, 0, 0, time.UTC)
 
 const (
 	mine  = "agent:main:main"

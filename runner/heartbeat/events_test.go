@@ -157,7 +157,7 @@ func TestTheNextHeartbeatShowsWhatWaits(t *testing.T) {
 	ev := w.queue(event.Event{Text: "can wait", NextTurn: true})
 	turn := w.one(w.due().tick())
 	w.want("kind", string(turn.Kind), "heartbeat")
-	if !strings.Contains(w.said(turn), "System: [2026-12-02 12:00 UTC] can wait") {
+	if !strings.Contains(w.said(turn), "System: [2048-12-02 12:00 UTC] can wait") {
 		t.Errorf("the agent read:\n%s", w.said(turn))
 	}
 	w.want("event", string(w.event(ev.ID).State), "consumed")

@@ -59,7 +59,7 @@ func TestAnUngatedAgentIsAsked(t *testing.T) {
 	w := newWorld(t).sh("main", "echo HEARTBEAT_OK")
 	turn := w.one(w.due().tick())
 	w.want("outcome", turn.Outcome, "ok-token")
-	if said := w.said(turn); !strings.HasPrefix(said, "[OpenClaw heartbeat poll]\n\nFollow the heartbeat monitor scratch context when provided.") || !strings.Contains(said, "Current time: Wednesday, 2 December 2026, 12:") {
+	if said := w.said(turn); !strings.HasPrefix(said, "[OpenClaw heartbeat poll]\n\nFollow the heartbeat monitor scratch context when provided.") || !strings.Contains(said, "Current time: Wednesday, 2 December 2048, 12:") {
 		t.Errorf("the agent read:\n%s", said)
 	}
 	w.wantSent()

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 const mainKey = "agent:main:main"
 
 // noon is when every world begins: a Wednesday.
-var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2048, 12, 2, 12, 0, 0, 0, time.UTC)
 
 // world is a state directory, a clock that is moved by hand, and agents made
 // of shell scripts; main without a script is the embedded one.

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 const key = "agent:main:main"
 
-var noon = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2048, 12, 1, 12, 0, 0, 0, time.UTC)
 
 // The agents of a world. Each notes that it ran: "ordinary" and "recover".
 const (

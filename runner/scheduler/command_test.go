@@ -21,7 +21,7 @@ func TestACommandRunsAtItsSlot(t *testing.T) {
 	w.pass()
 	w.settle()
 	w.tells("12:01 succeeded")
-	if got, want := strings.Join(w.lines("ran"), " "), "backup "+a.ID+"@20261202T120100Z 2026-12-02T12:01:00Z"; got != want {
+	if got, want := strings.Join(w.lines("ran"), " "), "backup "+a.ID+"@20481202T120100Z 2048-12-02T12:01:00Z"; got != want {
 		t.Errorf("the command saw %q, want %q", got, want)
 	}
 	if got := strings.Join(w.lines("where"), " "); got != w.dir {

@@ -169,13 +169,13 @@ func lateResult(t *testing.T, w *world) {
 		a.Delivery, a.Missed.Policy = &automation.Delivery{Mode: "announce"}, automation.MissedOnce
 	}
 	w.made("late", cronIn("UTC", "0 13 * * *"), announced)
-	w.at("2026-12-02T13:00:00Z")
+	w.at("2048-12-02T13:00:00Z")
 	w.pass()
 	w.until("it has ended", func() bool {
 		_, err := control.Settle(t.Context(), w.Store, clock.New(), "")
 		return err == nil && w.live() == 0
 	})
-	w.at("2026-12-02T16:00:01Z") // 3 h 1 s after its slot that is written down
+	w.at("2048-12-02T16:00:01Z") // 3 h 1 s after its slot that is written down
 	w.pass()
 	r := w.runs()[0]
 	if r.Status != automation.Succeeded || r.Delivery != automation.NotDelivered || !strings.Contains(r.DeliveryError, "3 hours after its slot") {
@@ -186,7 +186,7 @@ func lateResult(t *testing.T, w *world) {
 			t.Errorf("%+v", d)
 		}
 	}
-	w.at("2026-12-03T13:00:00Z")
+	w.at("2048-12-03T13:00:00Z")
 	w.pass()
 	w.settle()
 	if r = w.runs()[1]; r.DeliveryID == "" || r.Delivery == automation.NotDelivered {
@@ -363,7 +363,7 @@ func skipMissed(t *testing.T, w *world) {
 }
 
 func pastYear(t *testing.T, w *world) {
-	w.at("2026-12-31T10:00:00Z") // in half of the world it is the next year within the day
+	w.at("2048-12-31T10:00:00Z") // in half of the world it is the next year within the day
 	for i, zone := range []string{"Pacific/Kiritimati", "Asia/Tokyo", "Europe/London", "America/New_York", "Pacific/Niue"} {
 		for j, expr := range []string{"0 0 1 1 *", "59 23 31 12 *", "30 4 29 2 *", "0 12 * jan mon#1"} {
 			name := "job-" + strconv.Itoa(i) + "-" + strconv.Itoa(j)
@@ -374,7 +374,7 @@ func pastYear(t *testing.T, w *world) {
 		}
 	}
 	w.starts(0, "nothing is due")
-	if next := w.next("job-4-2"); next.Format("2006-01-02") != "2028-02-29" {
+	if next := w.next("job-4-2"); next.Format("2006-01-02") != "2052-02-29" {
 		t.Errorf("the next leap day is %v", next)
 	}
 }

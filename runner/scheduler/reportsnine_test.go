@@ -175,8 +175,8 @@ func editMoves(t *testing.T, w *world) {
 		{"the description", func(a *automation.Automation) { a.Description = "x" }, three},
 		{"the payload", func(a *automation.Automation) { a.Payload.Argv = []string{"false"} }, three},
 		{"blanks and another way of writing", func(a *automation.Automation) { a.Schedule.Expr = " 00  15 * *  0-6" }, three},
-		{"the zone", func(a *automation.Automation) { a.Schedule.TZ = "Asia/Kolkata" }, time.Date(2026, 12, 3, 9, 30, 0, 0, time.UTC)},
-		{"the hour", func(a *automation.Automation) { a.Schedule.Expr = "0 18 * * *" }, time.Date(2026, 12, 2, 12, 30, 0, 0, time.UTC)},
+		{"the zone", func(a *automation.Automation) { a.Schedule.TZ = "Asia/Kolkata" }, time.Date(2048, 12, 3, 9, 30, 0, 0, time.UTC)},
+		{"the hour", func(a *automation.Automation) { a.Schedule.Expr = "0 18 * * *" }, time.Date(2048, 12, 2, 12, 30, 0, 0, time.UTC)},
 		{"another kind", func(a *automation.Automation) {
 			a.Schedule = automation.Schedule{Kind: automation.KindEvery, EveryMs: 60000}
 		}, noon.Add(time.Minute)},
@@ -201,7 +201,7 @@ func editOwesNothing(t *testing.T, w *world) {
 	if r := w.runs()[0]; r.Code != automation.CodeEdited {
 		t.Errorf("%+v", r)
 	}
-	w.at("2026-12-03T13:15:00Z")
+	w.at("2048-12-03T13:15:00Z")
 	w.starts(1, "the next day")
 	if !strings.HasSuffix(w.story(), "13:15 succeeded") {
 		t.Error(w.story())
@@ -218,7 +218,7 @@ func anchor(t *testing.T, w *world) {
 			t.Fatalf("next %v", next)
 		}
 	}
-	w.at("2026-12-09T12:00:00Z")
+	w.at("2048-12-09T12:00:00Z")
 	w.starts(1, "after a week")
 	if b := w.autos()[0]; b.Schedule.AnchorMs != a.Schedule.AnchorMs || b.Schedule.AnchorMs != noon.UnixMilli() {
 		t.Errorf("anchor %d, want %d", b.Schedule.AnchorMs, noon.UnixMilli())
@@ -227,12 +227,12 @@ func anchor(t *testing.T, w *world) {
 
 func zoneOfAt(t *testing.T, w *world) {
 	for _, tt := range []struct{ text, zone, want string }{
-		{"2027-03-01T09:00", "America/New_York", "2027-03-01T14:00:00Z"},
-		{"2027-03-01", "Asia/Kolkata", "2027-02-28T18:30:00Z"},
-		{"2027-03-01T09:00", "", "2027-03-01T09:00:00Z"},
-		{"2027-03-01T09:00+02:00", "America/New_York", "2027-03-01T07:00:00Z"},
-		{"2027-11-07T01:30", "America/New_York", "2027-11-07T05:30:00Z"}, // twice that day: the first one
-		{"2027-03-14T02:30", "America/New_York", ""},                     // not at all that day
+		{"2049-03-01T09:00", "America/New_York", "2049-03-01T14:00:00Z"},
+		{"2049-03-01", "Asia/Kolkata", "2049-02-28T18:30:00Z"},
+		{"2049-03-01T09:00", "", "2049-03-01T09:00:00Z"},
+		{"2049-03-01T09:00+02:00", "America/New_York", "2049-03-01T07:00:00Z"},
+		{"2049-11-07T01:30", "America/New_York", "2049-11-07T05:30:00Z"}, // twice that day: the first one
+		{"2049-03-14T02:30", "America/New_York", ""},                     // not at all that day
 	} {
 		s, err := automation.ParseSchedule(tt.text, tt.zone, noon, w.Zone)
 		got := ""
@@ -246,13 +246,13 @@ func zoneOfAt(t *testing.T, w *world) {
 }
 
 func clockChange(t *testing.T, w *world) {
-	w.at("2027-03-13T12:00:00Z")
+	w.at("2049-03-13T12:00:00Z")
 	w.Boot = w.clock.Now().Add(-time.Hour)
 	w.made("gap", cronIn("America/New_York", "30 2 * * *"), nil)
 	w.made("fold", cronIn("America/New_York", "30 1 * * *"), nil)
-	w.at("2027-03-14T06:30:00Z")
+	w.at("2049-03-14T06:30:00Z")
 	w.starts(1, "01:30") // of fold
-	w.at("2027-03-14T07:20:00Z")
+	w.at("2049-03-14T07:20:00Z")
 	w.again() // it reads 03:20, and 02:30 has not been
 	w.starts(1, "after the gap")
 	w.again()
@@ -260,12 +260,12 @@ func clockChange(t *testing.T, w *world) {
 	for _, name := range []string{"gap", "fold"} {
 		w.edits(name, func(a *automation.Automation) { a.Missed.Policy = automation.MissedSkip })
 	}
-	w.at("2027-11-07T05:30:00Z")
+	w.at("2049-11-07T05:30:00Z")
 	w.starts(1, "01:30 the first time")
-	w.at("2027-11-07T06:30:30Z")
+	w.at("2049-11-07T06:30:30Z")
 	w.again()
 	w.starts(0, "01:30 the second time")
-	w.at("2027-11-07T06:50:00Z")
+	w.at("2049-11-07T06:50:00Z")
 	w.again()
 	w.starts(0, "after the repeat")
 }

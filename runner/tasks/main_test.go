@@ -36,7 +36,7 @@ const (
 )
 
 // noon is when every world begins.
-var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2048, 12, 2, 12, 0, 0, 0, time.UTC)
 
 // world is a state directory, its keeper, and a clock that is moved by hand.
 type world struct {
