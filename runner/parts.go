@@ -8,11 +8,9 @@ import (
 	"claw/runner/control"
 	"claw/runner/deliver"
 	"claw/runner/heartbeat"
-	"claw/runner/hook"
 	"claw/runner/resume"
 	"claw/runner/retention"
 	"claw/runner/scheduler"
-	"claw/runner/subagents"
 	"claw/state"
 	"claw/state/automation"
 	"claw/state/boot"
@@ -38,13 +36,7 @@ type parts struct {
 	ahead   func(ctx context.Context, at time.Time, atWork func(runID string) bool) (scheduler.Work, error)
 	startAt func(ctx context.Context, at time.Time, runs []automation.Run) error
 
-	// What is asked for from outside: what may begin, and one that begins.
-	hooks   func(ctx context.Context, begin bool, atWork func(id string) bool) (hook.Work, error)
-	runHook func(ctx context.Context, id string) (line string, err error)
-
-	// What is given to agents: what may begin, and one that begins.
-	subagents   func(ctx context.Context, begin bool, atWork func(id string) bool) (subagents.Work, error)
-	runSubagent func(ctx context.Context, id string) (line string, err error)
+	asked []asked
 
 	startSource, stopSource func(ctx context.Context, src automation.Source) error
 
@@ -87,10 +79,10 @@ func (r *Runner) work(m boot.Mode) *parts {
 		waiting:  r.waiting,
 	}
 	if r.Hooks != nil {
-		p.hooks, p.runHook = r.Hooks.Pass, r.Hooks.Run
+		p.asked = append(p.asked, fromHooks(r.Hooks))
 	}
 	if r.Subagents != nil {
-		p.subagents, p.runSubagent = r.Subagents.Pass, r.Subagents.Run
+		p.asked = append(p.asked, fromSubagents(r.Subagents))
 	}
 	if cron == nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) { return scheduler.Work{}, nil }

@@ -24,8 +24,7 @@ func (s *shift) pass(ctx context.Context) {
 	s.fail(err)
 	s.going, s.live = going, live || len(going) > 0
 	s.schedule(ctx, w)
-	s.hooks(ctx, w)
-	s.subwork(ctx, w)
+	s.carryAsked(ctx, w)
 	s.fail(w.converge(ctx))
 	plan, err := w.plan(now)
 	s.fail(err)

@@ -68,8 +68,7 @@ type shift struct {
 	cycleNext time.Time
 	cronNext  time.Time
 	runs      map[string]bool // of automations: what is being started, and turns that are waited for
-	hookNext  time.Time
-	subNext   time.Time
+	askedNext time.Time
 	postNext  time.Time
 	retryAt   time.Time // the earliest wake that is put off, the heartbeat's cadence aside
 	passed    time.Time // when the last pass began
@@ -264,7 +263,7 @@ func (s *shift) linger(ctx context.Context, seen wake.Stamp) bool {
 		now := s.clock.Now()
 		until, err := s.r.work(s.mode).waiting(now)
 		s.fail(err)
-		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), earlier(s.cycleNext, earlier(s.hookNext, s.subNext)))
+		until = earlier(earlier(earlier(until, s.retryAt), s.postNext), earlier(s.cycleNext, s.askedNext))
 		switch {
 		case until.IsZero() || until.Sub(now) > lingerMost || isUp(s.dir):
 			return false
@@ -327,7 +326,7 @@ func (s *shift) agents() []string {
 // next is when something is due that is known of; zero: nothing is.
 func (s *shift) next() time.Time {
 	next := earlier(earlier(s.planNext, s.cronNext), earlier(s.postNext, s.retryAt))
-	return earlier(next, earlier(earlier(s.safeUntil, s.cycleNext), earlier(s.hookNext, s.subNext)))
+	return earlier(next, earlier(earlier(s.safeUntil, s.cycleNext), s.askedNext))
 }
 
 // fail keeps an error, once.
