@@ -25,22 +25,14 @@ type cancelAnswer struct {
 
 // Run ends it.
 func (c *agentCancel) Run(a *app) error {
-	r, err := a.runner(nil)
+	s, run, err := a.runNamed("agent cancel", c.Run_)
 	if err != nil {
 		return err
-	}
-	who, err := a.caller(r.Store)
-	if err != nil {
-		return err
-	}
-	run, err := r.Subagents.Find(c.Run_, who)
-	if err != nil {
-		return a.refusedRun("agent cancel", err)
 	}
 	had := run.Ended()
 	pending := false
 	if !had {
-		if run, pending, err = r.Subagents.Cancel(a.ctx, run.ID, subagents.DefaultPatience); err != nil {
+		if run, pending, err = s.Cancel(a.ctx, run.ID, subagents.DefaultPatience); err != nil {
 			return a.refusedRun("agent cancel", err)
 		}
 		if err := a.wake(); err != nil {

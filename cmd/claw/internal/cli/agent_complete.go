@@ -30,24 +30,14 @@ func (agentComplete) Help() string {
 // Run asks, and prints the answer.
 func (c *agentComplete) Run(a *app) error {
 	ask := subagent.Ask{Kind: subagent.Completion, Agent: c.Agent, System: c.System, Model: c.Model, Timeout: timeoutOf(c.Timeout)}
-	var err error
-	if ask.Message, err = a.messageOf("agent complete", c.Message); err != nil {
-		return err
-	}
-	if err := a.admitted("agent complete"); err != nil {
-		return err
-	}
-	r, err := a.runner(nil)
+	message, s, who, err := a.asked("agent complete", c.Message)
 	if err != nil {
 		return err
 	}
-	who, err := a.caller(r.Store)
-	if err != nil {
-		return err
-	}
-	s := stopCompletion(a.ctx)
-	run, text, err := r.Subagents.Complete(s.ctx, ask, who, s.stop)
-	code := s.done()
+	ask.Message = message
+	signals := stopCompletion(a.ctx)
+	run, text, err := s.Complete(signals.ctx, ask, who, signals.stop)
+	code := signals.done()
 	over, ended := errors.AsType[*subagents.EndedError](err)
 	switch {
 	case err == nil && c.JSON:

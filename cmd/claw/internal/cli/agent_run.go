@@ -43,22 +43,12 @@ func (c *agentRun) Run(a *app) error {
 		Kind: subagent.Detached, Agent: c.Agent, Label: c.Label, System: c.System, Model: c.Model, Thinking: c.Thinking, AlsoAllow: c.ToolsAlsoAllow,
 		NoTools: c.DisableTools, PromptMode: c.PromptMode, Delivery: c.CompletionDelivery, Cleanup: subagent.Cleanup(c.Cleanup), Timeout: timeoutOf(c.Timeout),
 	}
-	var err error
-	if ask.Message, err = a.messageOf("agent run", c.Message); err != nil {
-		return err
-	}
-	if err := a.admitted("agent run"); err != nil {
-		return err
-	}
-	r, err := a.runner(nil)
+	message, s, who, err := a.asked("agent run", c.Message)
 	if err != nil {
 		return err
 	}
-	who, err := a.caller(r.Store)
-	if err != nil {
-		return err
-	}
-	run, err := r.Subagents.Accept(a.ctx, ask, who)
+	ask.Message = message
+	run, err := s.Accept(a.ctx, ask, who)
 	if errors.Is(err, state.ErrNotDurable) {
 		return &failure{code: exitState, text: "agent run: " + err.Error(), err: err, remedy: []string{"it may have been written: claw tasks list --runtime subagent shows it"}}
 	}
@@ -66,7 +56,7 @@ func (c *agentRun) Run(a *app) error {
 		return a.refusedRun("agent run", err)
 	}
 	// Whoever calls this wants it done, whatever is said about exits.
-	if err := poke.Act(r.Store.Dir(), poke.Auto, a.environ); err != nil {
+	if err := poke.Act(s.Store.Dir(), poke.Auto, a.environ); err != nil {
 		a.io.Note("nobody could be told of it: " + err.Error())
 	}
 	return a.io.JSON(launched{run.ID, run.SessionKey})

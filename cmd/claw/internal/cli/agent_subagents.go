@@ -36,6 +36,40 @@ func policyOf(cfg *config.Config, name string) subagents.Policy {
 	}
 }
 
+// asked reads the message of what is given to an agent, and finds who carries
+// it out and who asks.
+func (a *app) asked(command, typed string) (message string, s *subagents.Service, who subagents.Caller, err error) {
+	if message, err = a.messageOf(command, typed); err != nil {
+		return "", nil, who, err
+	}
+	if err := a.admitted(command); err != nil {
+		return "", nil, who, err
+	}
+	r, err := a.runner(nil)
+	if err != nil {
+		return "", nil, who, err
+	}
+	who, err = a.caller(r.Store)
+	return message, r.Subagents, who, err
+}
+
+// runNamed finds work that was given to an agent, as far as it is the caller's.
+func (a *app) runNamed(command, query string) (*subagents.Service, subagent.Run, error) {
+	r, err := a.runner(nil)
+	if err != nil {
+		return nil, subagent.Run{}, err
+	}
+	who, err := a.caller(r.Store)
+	if err != nil {
+		return nil, subagent.Run{}, err
+	}
+	run, err := r.Subagents.Find(query, who)
+	if err != nil {
+		err = a.refusedRun(command, err)
+	}
+	return r.Subagents, run, err
+}
+
 // caller is who asks: the turn within which this is, as the ledger has it, or a
 // person. What the environment says of a turn that nobody knows gives no tools.
 func (a *app) caller(store *state.Store) (subagents.Caller, error) {

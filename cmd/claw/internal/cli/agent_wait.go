@@ -23,23 +23,15 @@ func (agentWait) Help() string {
 
 // Run waits for it.
 func (c *agentWait) Run(a *app) error {
-	r, err := a.runner(nil)
+	s, run, err := a.runNamed("agent wait", c.Run_)
 	if err != nil {
 		return err
-	}
-	who, err := a.caller(r.Store)
-	if err != nil {
-		return err
-	}
-	run, err := r.Subagents.Find(c.Run_, who)
-	if err != nil {
-		return a.refusedRun("agent wait", err)
 	}
 	most := time.Duration(-1)
 	if c.Timeout != nil {
 		most = max(0, ms(process.TimeoutMs(*c.Timeout)))
 	}
-	seen, err := r.Subagents.Wait(a.ctx, run.ID, most)
+	seen, err := s.Wait(a.ctx, run.ID, most)
 	if err != nil {
 		return a.refusedRun("agent wait", err)
 	}

@@ -28,18 +28,11 @@ func (a *app) heldBack(s *scheduler.Scheduler) hold {
 		return hold{"cron.enabled is false", "cron.enabled is false: nothing runs by the clock", []string{"claw cron run NAME runs one by hand"}, true}
 	}
 	st, err := runner.Look(s.Store.Dir())
-	switch {
-	case err != nil:
-		return hold{}
-	case st.Running && st.Mode == string(boot.Draining):
-		return hold{brief: "the runner is about to end", why: boot.Draining.Why(), remedy: nonEmpty(boot.Draining.Remedy())}
-	case st.Running && st.Mode == string(boot.Safe):
-		return safeMode(st.Until, st.Why)
-	case st.Running:
+	if err != nil {
 		return hold{}
 	}
-	if b := a.breaker(); b.Mode == boot.Safe {
-		return safeMode(b.Until, boot.Safe.Why())
+	if h := a.modeHolds(st); h.why != "" || st.Running {
+		return h
 	}
 	if st.TickAtWork || a.now().Sub(st.LastTick).Abs() < tickedLately {
 		return hold{}

@@ -98,6 +98,14 @@ func exitsOf(path string) []codeDoc {
 		return []codeDoc{{"0", "written"}, {"2", usage}, {"3", "not found"}, {"4", "not written: the record as it is, is printed"}, {"5", "state damaged or not writable, or the outcome is not known"}}
 	case "flow run-task":
 		return []codeDoc{{"0", "it is part of the flow"}, {"2", usage}, {"3", "no such flow, or no such work"}, {"4", "refused"}, {"5", state}}
+	case "agent run":
+		return []codeDoc{{"0", "it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "refused"}, {"5", state}}
+	case "agent wait":
+		return []codeDoc{{"0", "it succeeded"}, {"1", "it failed"}, {"2", usage}, {"3", "no such run"}, {"4", "it is somebody else's"}, {"5", state}, {"75", "it goes on"}, {"124", "it timed out"}}
+	case "agent cancel":
+		return []codeDoc{{"0", "it has ended for it"}, {"2", usage}, {"3", "no such run"}, {"4", "it has ended already, or is somebody else's"}, {"5", state}, {"75", "told to end, and not ended in time"}}
+	case "agent complete":
+		return []codeDoc{{"0", "there is an answer"}, {"1", "there is none"}, {"2", usage}, {"3", "no such agent"}, {"4", "refused"}, {"5", state}, {"124", "timed out"}, {"128+n", "signal n"}}
 	case "hook dispatch":
 		return []codeDoc{{"0", "the agent has begun, or it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "not begun in time, or refused; it never will be"}, {"5", state}}
 	case "hook serve":
