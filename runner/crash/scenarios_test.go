@@ -26,8 +26,8 @@ import (
 )
 
 // The scenarios of spec/tasks-recovery.md 7, as far as they need a state
-// directory; TestScenarioRules has those that are a rule. Not yet, for their
-// subject is issue 6: 12 to 17 (flows), 27 and 28 (announcing sub-agents). 37
+// directory; TestScenarioRules has those that are a rule, TestFlowScenarios those
+// of flows, TestAnnounceScenarios those of sub-agents that tell of their end. 37
 // (hooks) stands in state/external (TestPlan) and runner/hook (TestDeadline,
 // TestBudget, TestCrash), and of 38 the random ids in runner/hook (TestMarkers).
 func TestScenarios(t *testing.T) {
