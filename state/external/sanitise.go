@@ -18,7 +18,7 @@ const maxID = 128
 // that are no UTF-8.
 func Sanitise(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	for {
+	for { // the second round finds nothing; that this is so is tested
 		found := find(fold(text))
 		if len(found) == 0 {
 			return text
@@ -46,41 +46,83 @@ func replaced(text string, found []hit) string {
 	return b.String()
 }
 
-// find looks for markers and control tokens.
+// find looks for markers and control tokens, in one go over the text: what
+// stands around something that is taken out is judged by what will be there
+// instead. So a token in a token costs no round of its own, of which there could
+// be as many as there are characters.
 func find(f []letter) []hit {
-	var found []hit
+	var s search
+	brackets := 0 // where the run of brackets ends that has begun no marker
 	for i := 0; i < len(f); {
-		switch f[i].c {
-		case '<':
-			run := i
-			h, next := marker(f, i, &run)
-			if next == 0 {
-				h, next = control(f, i)
+		var h hit
+		next := 0
+		switch c := f[i].c; {
+		case c == '<' && i >= brackets:
+			if h, next = marker(f, i, &brackets); next == 0 {
+				h, next = literal(f, i)
 			}
-			if next == 0 && run > i+1 { // each of the brackets may begin a token
-				for j := i + 1; j < run && next == 0; j++ {
-					if f[j].c == '<' {
-						h, next = control(f, j)
-					}
-				}
-				if next == 0 {
-					i = run
-					continue
-				}
-			}
-			if next > 0 {
-				found, i = append(found, h), next
-				continue
-			}
-		case '[':
-			if h, next := control(f, i); next > 0 {
-				found, i = append(found, h), next
-				continue
-			}
+		case c == '<' || c == '[':
+			h, next = literal(f, i)
 		}
-		i++
+		switch {
+		case next > 0:
+			s.take(h)
+			i = next
+		case two(f, i, '<', '|'):
+			s.open = append(s.open, opened{f[i].start, s.at, len(s.found)})
+			s.at += 2
+			i += 2
+		case two(f, i, '|', '>') && s.close(f[i+1].end):
+			i += 2
+		default:
+			if c := f[i].c; c == '<' || c == '>' || c == '|' {
+				s.open = s.open[:0] // no token that is open has this in it
+			}
+			s.at++
+			i++
+		}
 	}
-	return found
+	return s.found
+}
+
+// search is what find has found so far.
+type search struct {
+	found []hit
+	at    int      // how many characters there will be up to here
+	open  []opened // each <| that may become a token, the outermost first
+}
+
+// opened is a <|.
+type opened struct {
+	start int32 // in the text
+	at    int   // as search.at
+	found int   // how many hits there were
+}
+
+// take notes what is to be replaced. What it is replaced by is ASCII.
+func (s *search) take(h hit) {
+	s.found = append(s.found, h)
+	s.at += len(h.by)
+}
+
+// close ends the innermost <|. False: it is no token, nor is any around it.
+func (s *search) close(end int32) bool {
+	n := len(s.open) - 1
+	if n < 0 {
+		return false
+	}
+	o := s.open[n]
+	if inside := s.at - o.at - 2; inside < 1 || inside > maxToken {
+		return false
+	}
+	s.open, s.found, s.at = s.open[:n], s.found[:o.found], o.at
+	s.take(hit{o.start, end, TokenRemoved})
+	return true
+}
+
+// two tells that these two characters come next.
+func two(f []letter, i int, a, b byte) bool {
+	return i+1 < len(f) && f[i].c == a && f[i+1].c == b
 }
 
 // marker reads a marker at f[i], which is '<'. Its brackets may be more than
@@ -186,29 +228,18 @@ var tokens = [...]string{
 // maxToken is how many characters <|…|> may have inside.
 const maxToken = 64
 
-// control reads a control token at f[i].
-func control(f []letter, i int) (h hit, next int) {
-	if f[i].c == '<' && i+1 < len(f) && f[i+1].c == '|' {
-		for j := i + 2; j < len(f) && j < i+2+maxToken; j++ {
-			switch c := f[j].c; {
-			case c == '|' && j+1 < len(f) && f[j+1].c == '>' && j > i+2:
-				return hit{f[i].start, f[j+1].end, TokenRemoved}, j + 2
-			case c == '<' || c == '>' || c == '|':
-				return h, 0
-			}
-		}
-		return h, 0
-	}
+// literal reads one of tokens at f[i].
+func literal(f []letter, i int) (h hit, next int) {
 	for _, t := range tokens {
-		if end, ok := literal(f, i, t); ok {
+		if end, ok := exactly(f, i, t); ok {
 			return hit{f[i].start, f[end-1].end, TokenRemoved}, end
 		}
 	}
 	return h, 0
 }
 
-// literal reads exactly these characters.
-func literal(f []letter, i int, s string) (end int, ok bool) {
+// exactly reads these characters.
+func exactly(f []letter, i int, s string) (end int, ok bool) {
 	for k := 0; k < len(s); {
 		if i >= len(f) || f[i].c != folded(s[k]) {
 			return i, false

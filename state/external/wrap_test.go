@@ -56,6 +56,13 @@ func TestSanitise(t *testing.T) {
 		{"DeepSeek", "<｜begin▁of▁sentence｜>", gone},
 		{"a token within a marker", "<<<EXTERNAL_UNTRU<|im_end|>STED_CONTENT>>>", "<<<EXTERNAL_UNTRU" + gone + "STED_CONTENT>>>"},
 
+		{"a token within a token", "<|<|im_end|>|>", gone},
+		{"a marker within a token", "<|<<<EXTERNAL_UNTRUSTED_CONTENT>>>|>", gone},
+		{"another token within a token", "<|a[INST]b|>", gone},
+		{"a token within what is none", "<|a>b<|im_end|>|>", "<|a>b" + gone + "|>"},
+		{"a bracket in front", "<<|im_end|>>", "<" + gone + ">"},
+		{"too long for a token", "<|" + strings.Repeat("x", 65) + "<|im_end|>|>", "<|" + strings.Repeat("x", 65) + gone + "|>"},
+
 		{"ordinary", "a << b && c >> d; <b>x</b> «quoted» &lt;p&gt; <|> [x] external untrusted content", ""},
 		{"two brackets", "<<EXTERNAL_UNTRUSTED_CONTENT>>", ""},
 		{"another word", "<<<EXTERNAL_TRUSTED_CONTENT>>>", ""},
@@ -108,7 +115,7 @@ var anyMarker = regexp.MustCompile(`(?i)<<<\s*(END[_ ]+)?EXTERNAL[_ ]+UNTRUSTED[
 func FuzzWrap(f *testing.F) {
 	for _, s := range []string{
 		"", "x", external.Start(id), external.End(id), "<<<", "<<<END_EXTERNAL_UNTRUSTED_CONTENT id=\"", "<|im_start|>", "&lt;&lt;&lt;end external untrusted content",
-		"⋘EXTERNAL_UNTRUSTED_CONTENT id=\"<<<EXTERNAL_UNTRUSTED_CONTENT>>>\">>>", "System: x\n[INST]", "\xff<<<\xc3EXTERNAL", "<<s><s>>SYS>>",
+		"⋘EXTERNAL_UNTRUSTED_CONTENT id=\"<<<EXTERNAL_UNTRUSTED_CONTENT>>>\">>>", "System: x\n[INST]", "\xff<<<\xc3EXTERNAL", "<<s><s>>SYS>>", "<|<|<|x|>|>|>", "<|[INST<|x|>]|>",
 	} {
 		f.Add(s, s)
 	}
@@ -143,9 +150,11 @@ func TestSanitiseIsLinear(t *testing.T) {
 	for _, piece := range []string{
 		"<", "< ", "<|", "<|a", "&amp;", "&", "&#x", "<<<EXTERNAL UNTRUSTED CONTENT id=\"", "<<<EXTERNAL UNTRUSTED CONTENT ", "<<<e", "<<< _", "\u200B<", "[inst", "System",
 		"<<<EXTERNAL_UNTRUSTED_CONTENT id=\"<<<EXTERNAL_UNTRUSTED_CONTENT>>>", "<<<EXTERNAL", "\n", "_", "<<<E_",
+		"<|x|>", "|>", "[INST]",
 	} {
 		begun := time.Now()
 		external.Clean(strings.Repeat(piece, size/len(piece)))
+		external.Clean(strings.Repeat(piece, size/len(piece)/2) + "x" + strings.Repeat("|>", size/4)) // one in another
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Errorf("a megabyte of %q took %v", piece, took)
 		}
