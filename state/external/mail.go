@@ -105,8 +105,10 @@ func isName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7F })
 }
 
-// words decodes RFC 2047, which some programs write without the blanks around.
+// words decodes RFC 2047, which some programs write without the blanks around,
+// and others do not write at all.
 func words(s string) string {
+	s = decode([]byte(s), "")
 	d := mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
 		raw, err := io.ReadAll(in)
 		return strings.NewReader(decode(raw, charset)), err
@@ -149,13 +151,13 @@ func (p *parts) read(h fields, body []byte, depth int) {
 	if p.n++; p.n > maxParts || depth > maxDepth {
 		return
 	}
-	kind, params, err := mime.ParseMediaType(h.get("content-type"))
-	if err != nil && kind == "" {
-		kind = "text/plain"
-	}
-	if boundary := params["boundary"]; strings.HasPrefix(kind, "multipart/") && boundary != "" {
-		p.split(kind, body, boundary, depth)
-		return
+	kind := mediaType(h)
+	_, params, _ := mime.ParseMediaType(h.get("content-type"))
+	if strings.HasPrefix(kind, "multipart/") {
+		if p.split(kind, body, params["boundary"], depth) {
+			return
+		}
+		kind = "text/plain" // there is none of its boundaries: it is shown as it is
 	}
 	raw := transfer(body, h.get("content-transfer-encoding"))
 	how, named, _ := mime.ParseMediaType(h.get("content-disposition"))
@@ -190,11 +192,13 @@ func (p *parts) add(text string) {
 	}
 }
 
-// split reads the parts of a multipart body. Of alternatives one is shown: plain
-// text where there is some.
-func (p *parts) split(kind string, body []byte, boundary string, depth int) {
+// split reads the parts of a multipart body. False: there are none.
+func (p *parts) split(kind string, body []byte, boundary string, depth int) bool {
 	var heads []fields
 	var bodies [][]byte
+	if boundary == "" {
+		return false
+	}
 	for _, raw := range between(body, boundary) {
 		if h, b, ok := header(raw); ok {
 			heads, bodies = append(heads, h), append(bodies, b)
@@ -202,19 +206,49 @@ func (p *parts) split(kind string, body []byte, boundary string, depth int) {
 			heads, bodies = append(heads, nil), append(bodies, raw)
 		}
 	}
-	if kind == "multipart/alternative" && len(heads) > 0 {
-		best := len(heads) - 1
-		for i := len(heads) - 1; i >= 0; i-- {
-			if k, _, _ := mime.ParseMediaType(heads[i].get("content-type")); k == "text/plain" || k == "" {
-				best = i
-			}
-		}
-		p.read(heads[best], bodies[best], depth+1)
-		return
+	if kind == "multipart/alternative" {
+		p.best(heads, bodies, depth+1)
+		return len(heads) > 0
 	}
 	for i, h := range heads {
 		p.read(h, bodies[i], depth+1)
 	}
+	return len(heads) > 0
+}
+
+// best shows one of several alternatives: the first that is plain text and has
+// some, or else the last that has text, of which a calendar's is the least.
+func (p *parts) best(heads []fields, bodies [][]byte, depth int) {
+	order := make([]int, 0, 2*len(heads))
+	for i, h := range heads {
+		if mediaType(h) == "text/plain" {
+			order = append(order, i)
+		}
+	}
+	for _, calendar := range [...]bool{false, true} {
+		for i := len(heads) - 1; i >= 0; i-- {
+			if kind := mediaType(heads[i]); kind != "text/plain" && calendar == (kind == "text/calendar") {
+				order = append(order, i)
+			}
+		}
+	}
+	for _, i := range order {
+		before := p.b.Len()
+		p.read(heads[i], bodies[i], depth)
+		if strings.TrimSpace(p.b.String()[before:]) != "" {
+			return
+		}
+	}
+}
+
+// mediaType is what a part says that it is. What cannot be understood is plain
+// text, as RFC 2045 5.2 says.
+func mediaType(h fields) string {
+	kind, _, _ := mime.ParseMediaType(h.get("content-type"))
+	if !strings.Contains(kind, "/") {
+		return "text/plain"
+	}
+	return kind
 }
 
 // between are the pieces between the lines of a boundary.
@@ -231,15 +265,18 @@ func between(body []byte, boundary string) (pieces [][]byte) {
 		if i > 0 && body[i-1] != '\n' {
 			continue
 		}
+		line, _, whole := bytes.Cut(body[at:], []byte("\n"))
+		rest, last := bytes.CutPrefix(bytes.TrimRight(line, " \t\r"), []byte("--"))
+		if len(rest) > 0 { // a longer boundary begins like this one
+			continue
+		}
 		if start >= 0 {
 			pieces = append(pieces, body[start:i])
 		}
-		last := bytes.HasPrefix(body[at:], []byte("--"))
-		eol := bytes.IndexByte(body[at:], '\n')
-		if last || eol < 0 {
+		if last || !whole {
 			return pieces
 		}
-		start = at + eol + 1
+		start = at + len(line) + 1
 		at = start
 	}
 	if start >= 0 && start < len(body) { // it was cut off
@@ -256,112 +293,38 @@ func transfer(body []byte, encoding string) []byte {
 		out, _ := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
 		return out
 	case "base64":
-		clean := bytes.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/' {
-				return r
-			}
-			return -1
-		}, body)
-		out := make([]byte, base64.RawStdEncoding.DecodedLen(len(clean)))
-		n, _ := base64.RawStdEncoding.Decode(out, clean)
-		return out[:n]
+		return base64Text(body)
 	}
 	return body
 }
 
-// dark are the elements whose text nobody sees.
-var dark = [...]string{"script", "style", "head", "title"}
-
-// stripped is the text of HTML: without tags, scripts and styles.
-func stripped(s string) string {
-	var b strings.Builder
-	low := strings.ToLower(s)
-	if len(low) != len(s) { // a letter whose lower case is longer
-		low = s
+// base64Text decodes the lines that can be base64: others, which mailing lists
+// add at the end, are passed over. What is padded ends there, and the next
+// begins anew.
+func base64Text(body []byte) []byte {
+	out := make([]byte, 0, base64.StdEncoding.DecodedLen(len(body)))
+	var run []byte
+	flush := func() {
+		got, _ := base64.RawStdEncoding.AppendDecode(nil, run)
+		out, run = append(out, got...), run[:0]
 	}
-	var open [len(dark)]bool // it is not closed any more: nobody has to look for that again
-	for len(s) > 0 {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			b.WriteString(s)
-			break
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimSpace(line)
+		if bytes.ContainsFunc(line, notBase64) {
+			continue
 		}
-		b.WriteString(s[:i])
-		s, low = s[i:], low[i:]
-		end := strings.IndexByte(s, '>')
-		if end < 0 {
-			break
-		}
-		for i, name := range dark {
-			if open[i] || !strings.HasPrefix(low[1:], name) || len(low) <= 1+len(name) || isLetter(low[1+len(name)]) {
-				continue
+		for len(line) > 0 {
+			digits, rest, padded := bytes.Cut(line, []byte("="))
+			run = append(run, digits...)
+			if line = bytes.TrimLeft(rest, "="); padded {
+				flush()
 			}
-			j := strings.Index(low, "</"+name)
-			if open[i] = j < 0; open[i] {
-				continue
-			}
-			if k := strings.IndexByte(s[j:], '>'); k >= 0 {
-				end = j + k
-			}
-		}
-		for _, breaks := range [...]string{"br", "p", "/p", "div", "/div", "tr", "/tr", "li", "h1", "h2", "h3", "/h1", "/h2", "/h3"} {
-			if strings.HasPrefix(low[1:], breaks) && len(low) > 1+len(breaks) && !isLetter(low[1+len(breaks)]) {
-				b.WriteByte('\n')
-				break
-			}
-		}
-		s, low = s[end+1:], low[end+1:]
-	}
-	var lines []string
-	for line := range strings.SplitSeq(unescaped(b.String()), "\n") {
-		if line = strings.Join(strings.Fields(line), " "); line != "" || len(lines) > 0 && lines[len(lines)-1] != "" {
-			lines = append(lines, line)
 		}
 	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
+	flush()
+	return out
 }
 
-// unescaped is a text with its HTML entities undone, as far as they are common.
-func unescaped(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		i := strings.IndexByte(s, '&')
-		if i < 0 {
-			break
-		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		r, n := named(s)
-		if n == 0 {
-			r, n = entity(s)
-		}
-		if n == 0 || r == 0 {
-			r, n = '&', 1
-		}
-		b.WriteRune(r)
-		s = s[n:]
-	}
-	return b.String() + s
+func notBase64(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/' || r == '=')
 }
-
-// named is one of the entities that are common in mail and cannot write a marker.
-func named(s string) (r rune, n int) {
-	name, _, ok := strings.Cut(s[1:min(len(s), 10)], ";")
-	if !ok {
-		return 0, 0
-	}
-	r = map[string]rune{
-		"amp": '&', "apos": '\'', "euro": '€', "copy": '©', "reg": '®', "hellip": '…', "ndash": '–', "mdash": '—', "bull": '•', "auml": 'ä', "ouml": 'ö',
-		"uuml": 'ü', "Auml": 'Ä', "Ouml": 'Ö', "Uuml": 'Ü', "szlig": 'ß', "eacute": 'é', "egrave": 'è', "agrave": 'à', "ccedil": 'ç', "ntilde": 'ñ',
-		"lsquo": '‘', "rsquo": '’', "ldquo": '“', "rdquo": '”', "bdquo": '„', "middot": '·', "deg": '°', "pound": '£', "sect": '§',
-	}[name]
-	if r == 0 {
-		return 0, 0
-	}
-	return r, len(name) + 2
-}
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }

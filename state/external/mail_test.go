@@ -31,6 +31,20 @@ func TestParseMail(t *testing.T) {
 		{"forwarded", "From: a@x\nContent-Type: message/rfc822\n\nFrom: b@y\nSubject: old\n\ninner\n", "a@x", "", "[forwarded message]\nFrom: b@y\nSubject: old\n\ninner"},
 		{"cut off", "From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhalf", "a@x", "", "half"},
 		{"nothing to read", "From: a@x\nContent-Type: image/png\n\n\x89PNG", "a@x", "", "[no text]\n[attachment: image/png, 4 bytes]"},
+		{
+			"one boundary begins like another", "From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/alternative; boundary=b2\n\n--b2\n\nplain\n--b2 \nContent-Type: text/html\n\n<p>html</p>\n--b2--\n\n--b\n\nend\n--b--",
+			"a@x", "", "plain\n\nend",
+		},
+		{"the plain one is blank", "From: a@x\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\n \n--b\nContent-Type: text/html\n\n<p>html</p>\n--b--", "a@x", "", "html"},
+		{"an invitation", "From: a@x\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>html</p>\n--b\nContent-Type: text/calendar\n\nBEGIN\n--b--", "a@x", "", "html"},
+		{"no boundary", "From: a@x\nContent-Type: multipart/mixed\n\n--b\n\nx\n--b--", "a@x", "", "--b\n\nx\n--b--"},
+		{"a wrong boundary", "From: a@x\nContent-Type: multipart/mixed; boundary=c\n\n--b\n\nx\n--b--", "a@x", "", "--b\n\nx\n--b--"},
+		{"base64 with a footer", "From: a@x\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n_____\nsent by a list\n", "a@x", "", "hello"},
+		{"base64 twice", "From: a@x\nContent-Transfer-Encoding: base64\n\nYQ==\nYmM=\n", "a@x", "", "abc"},
+		{"a type that is none", "From: a@x\nContent-Type: text\n\nx", "a@x", "", "x"},
+		{"8 bit in a header", "From: Andr\xe9 <a@x>\nSubject: \xc3\xbc\n\nx", "André <a@x>", "ü", "x"},
+		{"HTML that is odd", "From: a@x\nContent-Type: text/html\n\n1 < 2 <!-- a > b --><a title=\"x>y\" b='>'>link</a> don't <b>you</b>", "a@x", "", "1 < 2 link don't you"},
+		{"HTML that does not end", "From: a@x\nContent-Type: text/html\n\na<!-- b>c<i d=\"e>f", "a@x", "", "acf"},
 		{"no blank line", "From: a@x\nSubject: s\nhello there\n", "a@x", "s", "hello there"},
 	}
 	for _, tt := range tests {
@@ -105,6 +119,11 @@ func TestMailIsLinear(t *testing.T) {
 	const html, multi = "From: a@x\nContent-Type: text/html\n\n", "From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n"
 	for _, tt := range []struct{ head, piece string }{
 		{html, "<script>"},
+		{html, "<!--"},
+		{html, "<!-- >"},
+		{html, "<a b=\""},
+		{html, "<a b='\">"},
+		{html, "=\"x\"<"},
 		{html, "<style>"},
 		{html, "<"},
 		{html, "<p"},
@@ -128,6 +147,7 @@ func TestMailIsLinear(t *testing.T) {
 	} {
 		begun := time.Now()
 		external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece))))
+		external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece)) + "</script"))
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Errorf("%q with %.40q took %v", tt.head, tt.piece, took)
 		}
