@@ -10,6 +10,7 @@ import (
 	"claw/runner/clock"
 	"claw/runner/tasks"
 	"claw/state"
+	"claw/state/boot"
 )
 
 // Severity is how bad a finding is.
@@ -91,6 +92,9 @@ type Ticks struct {
 	Polls    string    // why it looks every two seconds; empty: it is told by the kernel
 	LastTick time.Time // the end of the last tick
 	Wanted   string    // what of the configuration needs somebody who ticks; empty: nothing
+	// Breaker says how much begins by itself: by the runner, or where none is at
+	// work by the next tick.
+	Breaker boot.Breaker
 }
 
 // exam is one examination.

@@ -48,14 +48,15 @@ func (x *exam) rows() error {
 	var found []Finding
 	err := x.store.View(func(tx *state.Tx) error {
 		s, found = seen{}, nil
-		for _, look := range [...]func(*state.Tx, *seen, *[]Finding) error{x.boots, x.automations, x.sources, x.deliveries} {
+		for _, look := range [...]func(*state.Tx, *seen, *[]Finding) error{x.automations, x.sources, x.deliveries} {
 			if err := look(tx, &s, &found); err != nil {
 				return err
 			}
 		}
 		for _, look := range [...]func(*state.Tx, *seen) error{
 			every(state.Processes), every(state.Tasks), every(state.Events), every(state.Sessions), every(state.Turns), every(state.Runs),
-			every(state.Heartbeats), every(state.Inbox), every(state.Agendas), every(state.Switches), every(state.Scratches),
+			every(state.Heartbeats), every(state.Inbox), every(state.Agendas), every(state.Switches), every(state.Scratches), every(state.Flows),
+			every(state.Dispatches), every(state.Subagents), every(state.Boots), every(state.Continuations),
 		} {
 			if err := look(tx, &s); err != nil {
 				return err
@@ -65,9 +66,23 @@ func (x *exam) rows() error {
 		return nil
 	})
 	x.findings = append(x.findings, found...)
+	if b := x.Ticks().Breaker; b.Mode == boot.Safe {
+		x.add("safe_mode", "runner", safeWords(b), "claw runner status says more; what is started by hand runs")
+	}
 	x.unreadable(s.problems)
 	x.clock(s)
 	return err
+}
+
+func safeWords(b boot.Breaker) string {
+	why, until := "it is in safe mode, as was asked", ""
+	if n := len(b.Unclean); n > 0 {
+		why = times(n, "start") + " of the runner ended badly"
+	}
+	if !b.Until.IsZero() {
+		until = " until " + b.Until.Local().Format("15:04:05")
+	}
+	return why + "; turns, automations and channels wait" + until
 }
 
 // unreadable tells of records that are whole and cannot be understood.
@@ -93,19 +108,6 @@ func (x *exam) clock(s seen) {
 	case s.newest.Sub(now) > clockSlack:
 		x.add("clock_back", "clock", fmt.Sprintf("it is set back: the newest row of %s is from %s, %s ahead", s.ledger, s.newest.Local().Format("2006-01-02 15:04"), task.Age(s.newest.Sub(now))), "timedatectl shows it; nothing is done twice, and what is due waits for its time")
 	}
-}
-
-// boots tells that the runner is in safe mode.
-func (x *exam) boots(tx *state.Tx, s *seen, found *[]Finding) error {
-	rows, err := read(tx, state.Boots, s)
-	boots := make([]boot.Boot, len(rows))
-	for i, row := range rows {
-		boots[i] = row.Rec
-	}
-	if b := boot.Assess(boots, "", x.Clock.Now()); b.Mode == boot.Safe {
-		*found = append(*found, Found("safe_mode", "runner", fmt.Sprintf("%d starts of the runner ended badly; turns, automations and channels wait until %s", len(b.Unclean), b.Until.Local().Format("15:04:05")), "claw runner status says more; what is started by hand runs"))
-	}
-	return err
 }
 
 // automations tells of those that do not run as they should.

@@ -143,7 +143,7 @@ func (a *app) doctor() (*recovery.Doctor, error) {
 	d.Ticks = func() recovery.Ticks {
 		t := recovery.Ticks{Wanted: wanted}
 		if st, err := runner.Look(dir); err == nil {
-			t.Running, t.LastTick = st.Running, st.LastTick
+			t.Running, t.LastTick, t.Breaker = st.Running, st.LastTick, a.breakerOf(st)
 			t.Polls, _ = strings.CutPrefix(st.Watch, "every two seconds: ")
 			if t.Polls == st.Watch {
 				t.Polls = ""

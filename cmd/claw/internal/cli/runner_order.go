@@ -256,6 +256,19 @@ func (a *app) admittedInTurn(command string) error {
 	return a.admitted(command)
 }
 
+// breakerOf is how much begins by itself: what the runner says of itself, or what
+// the next tick will find.
+func (a *app) breakerOf(st runner.State) boot.Breaker {
+	b := a.breaker()
+	switch {
+	case st.Running && st.Mode == string(boot.Safe):
+		b.Mode, b.Until = boot.Safe, st.Until
+	case st.Running:
+		b.Mode = boot.Normal
+	}
+	return b
+}
+
 // breaker is how much begins by itself where no runner is at work.
 func (a *app) breaker() boot.Breaker {
 	cfg, store, err := a.opened()
