@@ -127,7 +127,7 @@ func dismissed(s session.Session, now time.Time) []session.Cycle {
 
 // Remove takes a session out of the list and puts its transcript aside as
 // archive. Its turns stay in their ledger. A *BusyError says that a turn runs
-// in it.
+// in it or is about to, a *FencedError that its recovery was given up.
 func (r *Turns) Remove(ctx context.Context, key string) (archive string, err error) {
 	leave, err := r.take(ctx, key, 0, nil)
 	if err != nil {
@@ -139,8 +139,10 @@ func (r *Turns) Remove(ctx context.Context, key string) (archive string, err err
 		if err != nil || !ok {
 			return err
 		}
-		if c := row.Rec.Recovery; c.Phase == session.CycleTombstoned && c.SessionID == row.Rec.ID {
-			return GivenUp(row.Rec) // without the row nobody would know
+		// What a person may not write to he may not take away either: without the
+		// row nobody would know of the tombstone, or that one is due.
+		if _, no := row.Rec.Recovery.Claim(row.Rec.ID, "", tx.Now()); no != nil {
+			return fenced(row.Rec, no)
 		}
 		if err := state.Sessions.Delete(tx, key, row.Rev); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"claw/runner/agent"
+	"claw/state"
 	"claw/state/session"
 )
 
@@ -218,4 +220,45 @@ func TestSessionsAreSeenAsTheyAre(t *testing.T) {
 		t.Errorf("%+v %v", s, err)
 	}
 	w.settled()
+}
+
+// TestRemoveIsNoWayAcrossATombstone: a session that takes no new work is not taken
+// away either, also where the tombstone is only due (spec/tasks-recovery.md 4.4,
+// 4.7); of what waits, or is over, anybody may let go.
+func TestRemoveIsNoWayAcrossATombstone(t *testing.T) {
+	cycle := session.Cycle{ID: "01CUTOFF", SourceTurnID: "01CUTOFF", DispatchID: "01CUTOFF", Revision: 7}
+	for _, tt := range []struct {
+		name   string
+		change func(*session.Cycle)
+		want   string // fenced, busy, or empty: it is taken away
+	}{
+		{"tombstoned", func(c *session.Cycle) { c.Phase, c.Charged = session.CycleTombstoned, 3 }, "fenced"},
+		{"all attempts made", func(c *session.Cycle) { c.Phase, c.Charged = session.CycleInterrupted, 3 }, "fenced"},
+		{"two attempts made", func(c *session.Cycle) { c.Phase, c.Charged = session.CycleInterrupted, 2 }, ""},
+		{"an attempt is about to begin", func(c *session.Cycle) {
+			c.Phase, c.Charged, c.Reservation = session.CycleReserved, 3, session.Reservation{TurnID: "01THIRD", Attempt: 3}
+		}, "busy"},
+		{"over", func(c *session.Cycle) { c.Phase, c.Charged, c.Ending = session.CycleClosed, 3, session.EndCompleted }, ""},
+		{"a tombstone of an older conversation", func(c *session.Cycle) { c.Phase, c.Charged, c.SessionID = session.CycleTombstoned, 3, "01OLDER" }, ""},
+	} {
+		w := newWorld(t).sh("cat")
+		w.run(send("one"))
+		s := w.session(main)
+		s.Recovery = cycle
+		s.Recovery.SessionID = s.ID
+		tt.change(&s.Recovery)
+		err := w.Store.Update(t.Context(), func(tx *state.Tx) error {
+			row, _, err := state.Sessions.Get(tx, main)
+			return errors.Join(err, state.Sessions.Put(tx, main, row.Rev, s))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.Remove(t.Context(), main)
+		_, fenced := errors.AsType[*agent.FencedError](err)
+		_, busy := errors.AsType[*agent.BusyError](err)
+		if gone := w.session(main).Key == ""; fenced != (tt.want == "fenced") || busy != (tt.want == "busy") || gone != (tt.want == "") {
+			t.Errorf("%s: gone %t, %v", tt.name, gone, err)
+		}
+	}
 }
