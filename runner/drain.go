@@ -245,8 +245,8 @@ func (a *Asked) tell(tx *state.Tx, o boot.Order, next *boot.Continuation) error 
 // lookEvery is how often whoever waits for the end of a runner looks.
 const lookEvery = 20 * time.Millisecond
 
-// Wait returns the row of the boot when it has ended, or as it is when it died
-// instead. ErrStillUp when ctx ended before.
+// Wait returns the row of the boot when it has ended and let go of the directory,
+// or as it is when it died instead. ErrStillUp when ctx ended before.
 func (a Asked) Wait(ctx context.Context, c clock.Clock) (boot.Boot, error) {
 	for {
 		v, err := a.look()
@@ -254,13 +254,23 @@ func (a Asked) Wait(ctx context.Context, c clock.Clock) (boot.Boot, error) {
 			return a.Boot, err
 		}
 		row, ok := v.row(a.Boot.ID)
-		if !ok || row.Rec.Outcome != boot.Open || v.alive != row.ID {
+		if !ok || v.alive != row.ID && !a.leaving(v) {
 			return row.Rec, nil
 		}
 		if clock.Sleep(ctx, c, lookEvery) != nil {
 			return row.Rec, ErrStillUp
 		}
 	}
+}
+
+// leaving tells that the boot has written its end, and is still seen as being at
+// work: the end comes before the lock is let go of.
+func (a Asked) leaving(v lives) bool {
+	if v.alive != "" || !isUp(a.store.Dir()) {
+		return false
+	}
+	holder := readNote(a.store.Dir()).BootID
+	return holder == "" || holder == a.Boot.ID
 }
 
 // Next returns the boot that has followed and works; ErrNotUp when ctx ended
