@@ -232,21 +232,11 @@ func (l *life) beginBoot(ctx context.Context) error {
 		l.note.Mode, l.note.Why, l.note.Until = string(boot.Safe), s.safeWords(), seen.Until
 	}
 	l.write()
-	var v lives
-	err := s.r.Store.Update(ctx, func(tx *state.Tx) (err error) {
-		if v, err = readLives(tx, l.Dir, "none", now); err != nil {
-			return err
-		}
-		for _, row := range v.untold(now) {
-			if err := state.Boots.Put(tx, row.ID, row.Rev, row.Rec); err != nil {
-				return err
-			}
-		}
-		if err := l.tellTrip(tx, v); err != nil {
-			return err
-		}
-		return state.Boots.Add(tx, id, l.firstRow(id, v, now))
-	})
+	v, untold, err := l.putRow(ctx, id, now, true)
+	if untold != nil && !unwritable(err) {
+		l.Log("error: that claw is in safe mode cannot be told in the inbox: " + untold.Error())
+		v, _, err = l.putRow(ctx, id, now, false)
+	}
 	switch {
 	case err == nil:
 		s.self = id
@@ -258,6 +248,31 @@ func (l *life) beginBoot(ctx context.Context) error {
 		l.Log("error: the boots of runners cannot be read, so that nothing is held back: " + err.Error())
 	}
 	return nil
+}
+
+// putRow writes the row of this life, and what this life has found of those before
+// it. With tell it leaves the message of the first trip; untold is why that could
+// not be done, and then nothing is written. A ledger of messages that is damaged is
+// no reason to forget who has died.
+func (l *life) putRow(ctx context.Context, id string, now time.Time, tell bool) (v lives, untold, err error) {
+	err = l.shift.r.Store.Update(ctx, func(tx *state.Tx) (err error) {
+		untold = nil
+		if v, err = readLives(tx, l.Dir, "none", now); err != nil {
+			return err
+		}
+		for _, row := range v.untold(now) {
+			if err := state.Boots.Put(tx, row.ID, row.Rev, row.Rec); err != nil {
+				return err
+			}
+		}
+		if tell {
+			if untold = l.tellTrip(tx, v); untold != nil {
+				return untold
+			}
+		}
+		return state.Boots.Add(tx, id, l.firstRow(id, v, now))
+	})
+	return v, untold, err
 }
 
 // tellTrip leaves a message in the inbox when runners have died so often that

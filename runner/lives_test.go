@@ -17,6 +17,7 @@ import (
 	"claw/runner/wake"
 	"claw/state"
 	"claw/state/boot"
+	"claw/state/delivery"
 	"claw/state/process"
 	"claw/state/session"
 	"claw/state/statetest"
@@ -334,5 +335,44 @@ func TestBootsThatCannotBeRead(t *testing.T) {
 	rep, err := r.Tick(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "nothing is held back") || turns != 1 || rep.Mode != "" {
 		t.Errorf("%d turns, mode %q, error %v", turns, rep.Mode, err)
+	}
+}
+
+// TestSafeModeWithoutAnInbox: the message of the first trip cannot be written, for
+// the ledger of the inbox is gone. The row of the life is, so that it is in safe
+// mode as any other; the log says what could not be told.
+func TestSafeModeWithoutAnInbox(t *testing.T) {
+	h := newHouse(t)
+	h.o.Load = func() (*runner.Runner, error) {
+		r, err := h.load()
+		r.Post = &deliver.Post{Store: r.Store, Clock: h.clock, Default: "inbox"}
+		return r, err
+	}
+	s := h.open()
+	post := &deliver.Post{Store: s, Clock: h.clock, Default: "inbox"}
+	err := s.Update(t.Context(), func(tx *state.Tx) error {
+		return post.IntoInbox(tx, delivery.Delivery{IdempotencyKey: "before", Text: "before"})
+	})
+	lived(t, s, process.Identity{Boot: "another", PID: 1, Start: 1}, 3*time.Minute, 2*time.Minute, time.Minute)
+	inbox := filepath.Join(h.dir, "ledgers", "inbox.jsonl")
+	if err = errors.Join(err, s.Checkpoint(t.Context()), s.Close(), os.Rename(inbox, inbox+".away")); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	h.settle()
+	st, err := runner.Look(h.dir)
+	if err != nil || st.Mode != "safe" || st.BootID == "" {
+		t.Errorf("state %+v, %v", st, err)
+	}
+	h.finish()
+	if err := os.Rename(inbox+".away", inbox); err != nil {
+		t.Fatal(err)
+	}
+	rows := h.lives()
+	if len(rows) != 4 || rows[3].StartupReason != boot.CrashLoop || rows[3].Outcome != boot.CleanStop || rows[0].Found != boot.Outage {
+		t.Errorf("%+v", rows)
+	}
+	if h.said("cannot be told in the inbox: ") != 1 || h.said("safe mode: ") != 1 {
+		t.Errorf("said %q", h.lines)
 	}
 }
