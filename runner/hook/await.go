@@ -83,3 +83,13 @@ func (h *Dispatcher) AwaitEnd(ctx context.Context, id string, most time.Duration
 		}
 	}
 }
+
+// GiveUp is Await for who does not wait any longer: it has begun, or never will.
+// The error is a *RefusedError, or one of the state directory.
+func (h *Dispatcher) GiveUp(ctx context.Context, d external.Dispatch) (external.Dispatch, error) {
+	d, err := h.refuse(context.WithoutCancel(ctx), d.ID, external.ReasonEnding, "")
+	if err == nil && d.Status == external.Refused {
+		err = &RefusedError{Reason: d.Reason, Detail: d.Error}
+	}
+	return d, err
+}

@@ -40,7 +40,7 @@ func (h *Dispatcher) TurnEnded(tx *state.Tx, t *session.Turn, reply string) erro
 	}
 	d = external.Close(d, rep, tx.Now())
 	if rep.Tells(d.Deliver) && (h.Known == nil || h.Known(d.Agent)) {
-		if err := announce(tx, t, d); err != nil {
+		if err := announce(tx, d, d.Report.Words(d.Name), t.Tools); err != nil {
 			return err
 		}
 	}
@@ -62,13 +62,21 @@ func (h *Dispatcher) send(tx *state.Tx, t *session.Turn, d external.Dispatch, re
 // announce tells the agent's main session, as it was at acceptance, how a
 // dispatch ended: a failure wakes it. What it says may repeat what came from
 // outside, and whoever acts on it may use no more than the turn might.
-func announce(tx *state.Tx, t *session.Turn, d external.Dispatch) error {
+func announce(tx *state.Tx, d external.Dispatch, words string, tools []string) error {
 	e := event.Normal(event.Event{
 		ID: ulid.New(tx.Now()), State: event.Queued, Kind: event.KindEvent, SessionKey: d.Announce, Agent: d.Agent, ContextKey: "hook:" + strings.ToLower(d.ID),
-		Text: d.Report.Words(d.Name), TaskID: d.TaskID, CreatedAt: tx.Now(), Untrusted: true, Tools: session.LimitTo(t.Tools),
-		NextTurn: d.Report.Status == external.OK,
+		Text: words, TaskID: d.TaskID, CreatedAt: tx.Now(), Untrusted: true, Tools: session.LimitTo(tools), NextTurn: !d.Wakes(),
 	})
 	return state.Events.Add(tx, e.ID, e)
+}
+
+// tellRefused tells of a dispatch that was promised and will not begin: whoever
+// asked has gone. (Of one that was cancelled, whoever cancelled it knows.)
+func (h *Dispatcher) tellRefused(tx *state.Tx, d external.Dispatch) error {
+	if !d.Patient && d.StartedAt.IsZero() || d.Reason != external.ReasonPrepare || h.Known != nil && !h.Known(d.Agent) {
+		return nil
+	}
+	return announce(tx, d, "Hook "+external.NameOf(external.Clean(d.Name))+" ("+string(d.Status)+"): "+external.Line(external.Clean(d.Error), 500), d.Tools)
 }
 
 // endTask ends the task of a dispatch that has ended.

@@ -2,6 +2,9 @@ package hook_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -303,9 +306,13 @@ func TestSignature(t *testing.T) {
 		right  = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 	)
 	g := newGate(t, "true", func(g *hook.Gate) {
-		g.Secrets = map[string]func() (string, error){
-			"gh": func() (string, error) { return secret, nil }, "gone": func() (string, error) { return "", errors.New("gone") },
+		g.Secret = func(file string) (string, error) {
+			if file == "gone" {
+				return "", errors.New("gone")
+			}
+			return secret, nil
 		}
+		g.Mappings = []external.Mapping{{Source: "x", Action: external.Ask}, {Path: "gh", Secret: "gh"}, {Path: "gone", Secret: "gone"}}
 	})
 	for _, tt := range []struct {
 		name, path, method string
@@ -325,6 +332,40 @@ func TestSignature(t *testing.T) {
 		if status, got := g.do(tt.method, tt.path, body, tt.headers...); status != tt.want {
 			t.Errorf("%s: %d %s, want %d", tt.name, status, got, tt.want)
 		}
+	}
+}
+
+// TestSignatureOfAnother: a signature lets a request in to what has its secret, and
+// to nothing else that its path may fit.
+func TestSignatureOfAnother(t *testing.T) {
+	secrets := map[string]string{"one": "first secret", "two": "second secret"}
+	g := newGate(t, "true", func(g *hook.Gate) {
+		g.Secret = func(file string) (string, error) { return secrets[file], nil }
+		g.Mappings = []external.Mapping{
+			{Source: "open", Action: external.Ask},
+			{Path: "a", Source: "2", Secret: "two", Message: "{{nothing}}"},
+			{Path: "a", Secret: "one", Message: "{{nothing}}"},
+		}
+	})
+	for _, tt := range []struct {
+		path, body, secret string
+		want               int
+	}{
+		{"/a", `{}`, "one", 204},
+		{"/a", `{}`, "two", 401},
+		{"/a", `{"source":"2"}`, "two", 204},
+		{"/a", `{"source":"2"}`, "one", 401},
+		{"/a", `{"source":"open"}`, "one", 401},
+		{"/b", `{"source":"open"}`, "one", 401},
+	} {
+		mac := hmac.New(sha256.New, []byte(secrets[tt.secret]))
+		mac.Write([]byte(tt.body))
+		if status, got := g.do("POST", tt.path, tt.body, "X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil))); status != tt.want {
+			t.Errorf("%s %s signed with %s: %d %s, want %d", tt.path, tt.body, tt.secret, status, got, tt.want)
+		}
+	}
+	if n := len(g.all().hooks); n != 0 {
+		t.Errorf("%d were carried out", n)
 	}
 }
 

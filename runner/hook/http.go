@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"claw/runner/heartbeat"
@@ -26,10 +28,9 @@ type Gate struct {
 	Path     string                 // "/hooks"
 	Token    func() (string, error) // read for each request
 	Mappings []external.Mapping     // the first that fits counts
-	// Secrets are those of paths whose requests may be signed instead, as GitHub
-	// does; each is read for each request.
-	Secrets map[string]func() (string, error)
-	Agent   string // asked where nobody is named
+	// Secret reads one of Mapping.Secret; it is asked for each request.
+	Secret func(file string) (string, error)
+	Agent  string // asked where nobody is named
 	// ChooseKey: whoever posts may name the session, if it begins with one of
 	// Prefixes; none: hook: alone.
 	ChooseKey bool
@@ -37,7 +38,33 @@ type Gate struct {
 	Wake      func() error // has whoever does the work look now
 	Log       func(line string)
 
-	wrong guard
+	crowd *crowd
+}
+
+// crowd are those who post: it is the same for each gate that a server has.
+type crowd struct {
+	wrong   guard
+	waiting places // for the beginning
+	ending  places // for the end
+}
+
+// How many requests may wait at once. The others of the connections that there
+// may be are for those that need not wait.
+const (
+	mostWaiting = 128
+	mostEnding  = 64
+)
+
+// places are so many.
+type places struct{ taken atomic.Int32 }
+
+// take takes one, if there is one; give gives it back.
+func (p *places) take(most int32) (give func(), ok bool) {
+	if p.taken.Add(1) > most {
+		p.taken.Add(-1)
+		return nil, false
+	}
+	return func() { p.taken.Add(-1) }, true
 }
 
 // Accept looks at a request before its body is read.
@@ -73,7 +100,7 @@ func (g *Gate) Accept(r *http1.Request) *http1.Response {
 
 // stranger answers whoever cannot show who he is.
 func (g *Gate) stranger(r *http1.Request, why string) http1.Response {
-	if wait := g.wrong.failed(r.Remote, g.Clock.Elapsed()); wait > 0 {
+	if wait := g.crowd.wrong.failed(r.Remote, g.Clock.Elapsed()); wait > 0 {
 		out := http1.Error(429, "too many wrong tokens")
 		out.Header = [][2]string{{"Retry-After", strconv.Itoa(int(wait/time.Second) + 1)}}
 		return out
@@ -111,10 +138,12 @@ func (g *Gate) log(line string) {
 
 // Handle answers a request that Accept has let in.
 func (g *Gate) Handle(ctx context.Context, r *http1.Request) http1.Response {
-	if g.signed(r) && !g.proven(r) {
+	signed := g.signed(r)
+	if signed && !g.provenBy(r, g.secretsOf(r)...) {
 		return g.stranger(r, "the signature is wrong")
 	}
-	v, err := external.Decode(r.Body)
+	raw := jsonOf(r)
+	v, err := external.Decode(raw)
 	body, ok := v.(map[string]any)
 	if err != nil || !ok {
 		return http1.Error(400, "the body is no JSON object")
@@ -122,27 +151,19 @@ func (g *Gate) Handle(ctx context.Context, r *http1.Request) http1.Response {
 	sub, _ := g.below(r)
 	switch sub {
 	case "wake":
-		return g.wake(ctx, r.Body)
+		return g.wake(ctx, raw)
 	case "agent":
-		return g.agent(ctx, r)
+		return g.agent(ctx, r, raw)
 	}
 	external.Unpack(body)
 	m, ok := external.Match(g.Mappings, sub, body)
-	if !ok {
+	switch {
+	case !ok:
 		return http1.Error(404, "nothing is mapped to "+g.Path+"/"+external.Line(sub, 100))
+	case signed && !g.provenBy(r, m.Secret): // of another mapping with this path
+		return g.stranger(r, "the signature is wrong")
 	}
-	headers := map[string]any{}
-	for name, values := range r.Header {
-		if name != "authorization" && name != "x-openclaw-token" {
-			headers[name] = values[0]
-		}
-	}
-	query := map[string]any{}
-	for name, value := range r.Query {
-		query[name] = value
-	}
-	body["headers"], body["query"], body["path"] = headers, query, sub
-	return g.mapped(ctx, r, m, body)
+	return g.mapped(ctx, r, m, body, sub)
 }
 
 // wakeBody is what is posted to /hooks/wake.
@@ -228,6 +249,8 @@ type agentBody struct {
 	Name              string `json:"name"`
 	AgentID           string `json:"agentId"`
 	SessionKey        string `json:"sessionKey"`
+	SessionMode       string `json:"sessionMode"`
+	WakeMode          string `json:"wakeMode"`
 	Deliver           *bool  `json:"deliver"`
 	Channel           string `json:"channel"`
 	To                string `json:"to"`
@@ -239,15 +262,21 @@ type agentBody struct {
 	WaitForCompletion bool   `json:"waitForCompletion"`
 }
 
-func (g *Gate) agent(ctx context.Context, r *http1.Request) http1.Response {
+func (g *Gate) agent(ctx context.Context, r *http1.Request, raw []byte) http1.Response {
 	var b agentBody
-	if err := json.Unmarshal(r.Body, &b); err != nil {
+	if err := json.Unmarshal(raw, &b); err != nil {
 		return http1.Error(400, wrongType(err))
+	}
+	switch {
+	case b.SessionMode != "" && b.SessionMode != "isolated":
+		return http1.Error(400, "sessionMode must be isolated: each message has a turn with a new transcript")
+	case b.WakeMode != "" && b.WakeMode != external.WakeNow && b.WakeMode != external.WakeNext:
+		return http1.Error(400, "wakeMode must be now or next-heartbeat")
 	}
 	req := external.Request{
 		Name: b.Name, Agent: first(b.AgentID, g.Agent), SessionKey: b.SessionKey, Message: b.Message, Deliver: b.Deliver == nil || *b.Deliver,
 		To: b.To, Account: b.AccountID, Model: b.Model, Thinking: b.Thinking, TimeoutSeconds: b.TimeoutSeconds, Lane: external.LaneHTTP,
-		IdempotencyKey: first(idempotency(r), b.IdempotencyKey),
+		WakeMode: b.WakeMode, IdempotencyKey: first(idempotency(r), b.IdempotencyKey),
 	}
 	if b.Channel != "last" {
 		req.Channel = b.Channel
@@ -262,11 +291,14 @@ func (g *Gate) agent(ctx context.Context, r *http1.Request) http1.Response {
 		req.SessionKey = g.fresh(req)
 	}
 	req.Source = external.SourceOf(req.SessionKey)
-	d, out := g.admit(ctx, req)
-	if out.Status != 200 || !b.WaitForCompletion {
+	all, out := g.admit(ctx, req)
+	switch {
+	case out.Status != 200:
 		return out
+	case b.WaitForCompletion:
+		return g.completion(ctx, all[0])
 	}
-	return g.completion(ctx, d)
+	return begun(all[0].ID)
 }
 
 // fresh is the session of a request that names none. With a key it is always
@@ -306,25 +338,53 @@ func idempotency(r *http1.Request) string {
 	return first(r.Get("idempotency-key"), r.Get("x-openclaw-idempotency-key"))
 }
 
-// admit accepts a request and waits until it has begun.
-func (g *Gate) admit(ctx context.Context, req external.Request) (external.Dispatch, http1.Response) {
-	d, _, err := g.Dispatcher.Accept(ctx, req)
-	if err == nil {
-		if !d.Status.Ended() {
-			g.poke()
-		}
-		d, err = g.Await(ctx, d)
+// admit accepts requests, all or none of them, and waits until they have begun.
+func (g *Gate) admit(ctx context.Context, reqs ...external.Request) ([]external.Dispatch, http1.Response) {
+	give, ok := g.crowd.waiting.take(mostWaiting)
+	if !ok {
+		return nil, refused(503, "too many requests wait here; try again")
 	}
-	no, refused := errors.AsType[*RefusedError](err)
+	defer give()
+	all, _, err := g.AcceptAll(ctx, reqs)
+	if err == nil && !slices.ContainsFunc(all, func(d external.Dispatch) bool { return !d.Status.Ended() }) {
+		return all, http1.Response{Status: 200}
+	}
+	if err == nil {
+		g.poke()
+	}
+	for i := range all {
+		if err != nil {
+			break
+		}
+		if all[i], err = g.Await(ctx, all[i]); err != nil && ctx.Err() != nil {
+			// What is answered "try again" must not begin after that.
+			all[i], err = g.GiveUp(ctx, all[i])
+		}
+	}
+	no, isRefusal := errors.AsType[*RefusedError](err)
 	switch {
 	case err == nil:
-		return d, answer(200, map[string]any{"ok": true, "runId": d.ID})
-	case refused:
-		return d, answer(no.Reason.Class(), map[string]any{"ok": false, "reason": no.Error(), "error": no.Error()})
+		return all, http1.Response{Status: 200}
+	case isRefusal && len(reqs) > 1 && no.Reason.Class() == 400:
+		return nil, refused(400, strconv.Itoa(no.Item+1)+". item: "+no.Error()+"; none was accepted")
+	case isRefusal:
+		return nil, refused(no.Reason.Class(), no.Error())
 	case ctx.Err() != nil:
-		return d, http1.Error(503, "claw is about to end; try again")
+		return nil, http1.Error(503, "claw is about to end; try again")
 	}
-	return d, g.broken(err)
+	return nil, g.broken(err)
+}
+
+// retryAfter is after how many seconds whoever was answered 503 may try again.
+const retryAfter = "30"
+
+// refused is a refusal as whoever asked reads it.
+func refused(status int, words string) http1.Response {
+	out := answer(status, map[string]any{"ok": false, "reason": words, "error": words})
+	if status == 503 {
+		out.Header = [][2]string{{"Retry-After", retryAfter}}
+	}
+	return out
 }
 
 // broken is an error of claw itself: what it is nobody outside is told.
@@ -338,7 +398,13 @@ const waitMost = 10 * time.Minute
 
 // completion waits for the end, and says how it was.
 func (g *Gate) completion(ctx context.Context, d external.Dispatch) http1.Response {
-	d, pending, err := g.AwaitEnd(ctx, d.ID, waitMost)
+	most := waitMost
+	if give, ok := g.crowd.ending.take(mostEnding); ok {
+		defer give()
+	} else {
+		most = 0 // as if it had taken too long
+	}
+	d, pending, err := g.AwaitEnd(ctx, d.ID, most)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return g.broken(err)
@@ -350,52 +416,9 @@ func (g *Gate) completion(ctx context.Context, d external.Dispatch) http1.Respon
 	return answer(502, map[string]any{"ok": false, "runId": d.ID, "status": d.Status, "error": d.Error})
 }
 
-// mapped carries out a mapping.
-func (g *Gate) mapped(ctx context.Context, r *http1.Request, m external.Mapping, body map[string]any) http1.Response {
-	items, more := m.Items(body)
-	switch {
-	case more:
-		return http1.Error(400, m.ForEach+" has more than "+strconv.Itoa(external.MaxItems)+" items")
-	case len(items) == 0:
-		return http1.Response{Status: 204}
-	}
-	var ids []string
-	for i, item := range items {
-		req := m.Request(item)
-		if strings.TrimSpace(req.Message) == "" {
-			continue
-		}
-		if m.Action == external.Wake {
-			out := g.tell(ctx, wakeBody{Text: req.Message, Mode: m.Mode, AgentID: m.Agent, SessionKey: external.Render(m.SessionKey, item)})
-			if out.Status != 200 || len(items) == 1 {
-				return out
-			}
-			ids = append(ids, "")
-			continue
-		}
-		if key := idempotency(r); key != "" {
-			if req.IdempotencyKey = key; len(items) > 1 {
-				req.IdempotencyKey += "#" + strconv.Itoa(i)
-			}
-		}
-		req.Agent, req.Caller = first(req.Agent, g.Agent), g.caller(r)
-		if req.SessionKey == "" {
-			req.SessionKey = g.fresh(req)
-			req.Source = external.SourceOf(req.SessionKey)
-		}
-		d, out := g.admit(ctx, req)
-		if out.Status != 200 || len(items) == 1 {
-			return out
-		}
-		ids = append(ids, d.ID)
-	}
-	if len(ids) == 0 {
-		return http1.Response{Status: 204}
-	}
-	if m.Action == external.Wake {
-		return answer(200, map[string]any{"ok": true})
-	}
-	return answer(200, map[string]any{"ok": true, "runId": ids[0], "runIds": ids})
+// begun is the answer to what has begun.
+func begun(id string) http1.Response {
+	return answer(200, map[string]any{"ok": true, "runId": id})
 }
 
 func wrongType(err error) string {

@@ -16,24 +16,45 @@ const signature = "x-hub-signature-256"
 // signed tells a request that shows a signature instead of the token, where that
 // is allowed. Only a POST has anything to sign.
 func (g *Gate) signed(r *http1.Request) bool {
-	sub, _ := g.below(r)
-	return r.Method == "POST" && bearer(r) == "" && r.Get(signature) != "" && g.Secrets[sub] != nil
+	return r.Method == "POST" && bearer(r) == "" && r.Get(signature) != "" && len(g.secretsOf(r)) > 0
 }
 
-// proven tells that a signature is that of the body.
-func (g *Gate) proven(r *http1.Request) bool {
+// secretsOf are the files with the secrets of the mappings that a request's path
+// fits.
+func (g *Gate) secretsOf(r *http1.Request) (files []string) {
 	sub, _ := g.below(r)
-	secret, err := g.Secrets[sub]()
-	if err != nil || secret == "" {
-		g.log("the secret of webhooks to " + sub + " cannot be read; they are refused")
-		return false
+	if sub == "wake" || sub == "agent" {
+		return nil
 	}
+	for _, m := range g.Mappings {
+		if m.Secret != "" && (m.Path == "" || m.Path == sub) {
+			files = append(files, m.Secret)
+		}
+	}
+	return files
+}
+
+// provenBy tells that a signature is that of the body, by one of these secrets.
+func (g *Gate) provenBy(r *http1.Request, files ...string) bool {
 	digits, ok := strings.CutPrefix(r.Get(signature), "sha256=")
 	got, err := hex.DecodeString(digits)
 	if !ok || err != nil {
 		return false
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(r.Body)
-	return hmac.Equal(got, mac.Sum(nil))
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		secret, err := g.Secret(file)
+		if err != nil || secret == "" {
+			g.log("error: the secret of webhooks in " + file + " cannot be read; they are refused")
+			continue
+		}
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write(r.Body)
+		if hmac.Equal(got, mac.Sum(nil)) {
+			return true
+		}
+	}
+	return false
 }

@@ -47,8 +47,10 @@ type Dispatch struct {
 	Source     Source         `json:"externalContentSource"`
 	Message    string         `json:"message,omitempty"` // wrapped; taken out at the end: the turn has it
 	Deliver    bool           `json:"deliver,omitempty"`
-	Route      delivery.Route `json:"route,omitzero"` // fixed at acceptance
-	Announce   string         `json:"announce"`       // the session that is told of the end, fixed at acceptance
+	Route      delivery.Route `json:"route,omitzero"`     // fixed at acceptance
+	Announce   string         `json:"announce"`           // the session that is told of the end, fixed at acceptance
+	WakeMode   string         `json:"wakeMode,omitempty"` // when it is: WakeNow, WakeNext; empty: a failure now
+	Patient    bool           `json:"patient,omitempty"`  // nobody waits for its beginning
 	Model      string         `json:"model,omitempty"`
 	Thinking   string         `json:"thinking,omitempty"`
 	TimeoutMs  int64          `json:"timeoutMs,omitempty"`
@@ -78,6 +80,17 @@ func (d Dispatch) Clone() Dispatch {
 		d.Report = &r
 	}
 	return d
+}
+
+// When the main session is woken for what it is told of the end.
+const (
+	WakeNow  = "now"
+	WakeNext = "next-heartbeat"
+)
+
+// Wakes tells that the main session is woken for what it is told of the end.
+func (d Dispatch) Wakes() bool {
+	return d.WakeMode == WakeNow || d.WakeMode == "" && d.Status != OK
 }
 
 // StartDeadline is how long after its acceptance, the queue included, a dispatch
@@ -123,6 +136,8 @@ const (
 	ReasonUnknown   Reason = "agent not found"
 	ReasonAccount   Reason = "delivery target is not valid"
 	ReasonLate      Reason = "not started before the deadline"
+	ReasonHeld      Reason = "nothing begins now"
+	ReasonEnding    Reason = "claw is about to end"
 	ReasonWithdrawn Reason = "cancelled before it started"
 	ReasonPrepare   Reason = "the agent could not be prepared"
 )
@@ -130,7 +145,7 @@ const (
 // Class is the HTTP status of a reason; spec/tasks-recovery.md 5.2.
 func (r Reason) Class() int {
 	switch r {
-	case ReasonLate:
+	case ReasonLate, ReasonHeld, ReasonEnding:
 		return 503
 	case ReasonWithdrawn:
 		return 409

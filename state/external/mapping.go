@@ -23,6 +23,9 @@ type Mapping struct {
 	IdempotencyKey string
 	ForEach        string // a path to a list: one request for each of it
 	Mode           string // of a wake: now or next-heartbeat
+	WakeMode       string // as of a Request
+	Queue          bool   // it may wait for its turn as long as that takes
+	Secret         string // the file with the secret of signatures; empty: only the token is taken
 	Quiet          bool   // the reply is not delivered
 	Channel        string
 	To             string
@@ -159,7 +162,7 @@ func (m Mapping) Request(body map[string]any) Request {
 	r := Request{
 		Name: Render(name, body), Agent: m.Agent, SessionKey: key, Message: message, Source: SourceOf(key), Deliver: !m.Quiet,
 		Channel: m.Channel, To: m.To, Account: m.Account, Model: m.Model, Thinking: m.Thinking, TimeoutSeconds: m.TimeoutSeconds,
-		Lane: LaneHTTP, Patient: m.ForEach != "", IdempotencyKey: Line(Render(m.IdempotencyKey, body), MaxKey),
+		Lane: LaneHTTP, Patient: m.Queue || m.ForEach != "", WakeMode: m.WakeMode, IdempotencyKey: Line(Render(m.IdempotencyKey, body), MaxKey),
 	}
 	return r
 }

@@ -28,6 +28,7 @@ type Request struct {
 	Thinking       string   `json:"thinking,omitempty"`
 	TimeoutSeconds int64    `json:"timeoutSeconds,omitempty"`
 	Tools          []string `json:"tools,omitempty"`
+	WakeMode       string   `json:"wakeMode,omitempty"` // WakeNow, WakeNext; empty: a failure now, the rest later
 
 	Lane Lane `json:"lane"`
 	// Patient is not refused at the deadline: it is enough that it is written down.

@@ -32,6 +32,8 @@ func wayOut(r external.Reason) string {
 		return "claw doctor looks at the agents of claw.toml"
 	case external.ReasonLate:
 		return "try again; or --queue lets it wait for its turn"
+	case external.ReasonHeld:
+		return "--queue lets it wait; claw runner status says for how long that may be"
 	case external.ReasonWithdrawn:
 		return "its task was cancelled; try again if that was a mistake"
 	}
@@ -43,7 +45,7 @@ func codeOfReason(r external.Reason) int {
 	switch r {
 	case external.ReasonUnknown:
 		return exitNotFound
-	case external.ReasonLate, external.ReasonWithdrawn, external.ReasonPrepare, external.ReasonAccount:
+	case external.ReasonLate, external.ReasonHeld, external.ReasonWithdrawn, external.ReasonPrepare, external.ReasonAccount:
 		return exitRefused
 	}
 	return exitUsage

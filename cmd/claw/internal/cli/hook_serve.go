@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -37,11 +35,11 @@ func (c *hookServe) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	g, err := a.gate(cfg, c.TokenFile)
+	door, err := a.door(cfg, c.TokenFile, func(line string) { a.io.Note(line) })
 	if err != nil {
 		return err
 	}
-	g.Log = func(line string) { a.io.Note(line) }
+	g := door.gate()
 	if _, err := g.Token(); err != nil {
 		return &failure{code: exitUsage, text: "hook serve: " + err.Error(), err: err, remedy: []string{"openssl rand -hex 24 > FILE, and --token-file FILE or hooks.tokenFile"}}
 	}
@@ -51,7 +49,7 @@ func (c *hookServe) Run(a *app) error {
 	}
 	ctx, _ := a.toldToEnd()
 	a.io.Note("listening on " + hook.Address(l) + g.Path + " for " + store.Dir())
-	return g.Serve(ctx, l)
+	return hook.Serve(ctx, l, door.gate)
 }
 
 func listenFailure(command string, err error) error {
@@ -77,13 +75,10 @@ func (a *app) gate(cfg *config.Config, tokenFile string) (*hook.Gate, error) {
 	g := &hook.Gate{
 		Dispatcher: r.Hooks, Path: base, Agent: firstOf(cfg.Hooks.Agent, mainOf(cfg)), ChooseKey: cfg.Hooks.ChooseKey, Prefixes: cfg.Hooks.Prefixes,
 		Wake:  r.Hooks.Call,
-		Token: a.token(firstOf(tokenFile, cfg.Hooks.TokenFile)), Secrets: map[string]func() (string, error){},
+		Token: a.token(firstOf(tokenFile, cfg.Hooks.TokenFile)), Secret: secretIn,
 	}
 	for _, m := range cfg.Hooks.Mappings {
 		g.Mappings = append(g.Mappings, m.Mapping)
-		if m.Secret != "" {
-			g.Secrets[m.Path] = secretIn(m.Secret)
-		}
 	}
 	for range cfg.Hooks.Presets {
 		g.Mappings = append(g.Mappings, external.Gmail()...)
@@ -103,39 +98,6 @@ func mainOf(cfg *config.Config) string {
 		return names[0]
 	}
 	return "main"
-}
-
-// minToken is the fewest characters a token may have.
-const minToken = 16
-
-// token reads the token of webhooks each time: it can be changed while they are
-// listened to.
-func (a *app) token(file string) func() (string, error) {
-	return func() (string, error) {
-		token, from := a.env("HOOKS_TOKEN"), "$CLAW_HOOKS_TOKEN"
-		if file != "" {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				return "", fmt.Errorf("the token cannot be read: %w", err)
-			}
-			token, from = string(bytes.TrimSpace(raw)), file
-		}
-		switch {
-		case token == "" && file == "":
-			return "", errors.New("there is no token")
-		case len(token) < minToken:
-			return "", fmt.Errorf("the token in %s has %d characters; a token has at least %d", from, len(token), minToken)
-		}
-		return token, nil
-	}
-}
-
-// secretIn reads a secret each time.
-func secretIn(file string) func() (string, error) {
-	return func() (string, error) {
-		raw, err := os.ReadFile(file)
-		return string(bytes.TrimSpace(raw)), err
-	}
 }
 
 // How long until the runner tries again to listen.
@@ -164,20 +126,19 @@ func (a *app) serveHooks(ctx context.Context, log func(string)) (stop func()) {
 }
 
 func (a *app) listenOn(ctx context.Context, cfg *config.Config, log func(string)) {
-	g, err := a.gate(cfg, "")
+	door, err := a.door(cfg, "", log)
 	if err == nil {
-		_, err = g.Token()
+		_, err = door.gate().Token()
 	}
 	if err != nil {
 		log("error: no webhooks are listened to: " + err.Error())
 		return
 	}
-	g.Log = log
 	for tries := 0; ctx.Err() == nil; tries++ {
 		l, err := hook.Listen(firstOf(cfg.Hooks.Listen, defaultListen), cfg.Hooks.Public)
 		if err == nil {
-			log("webhooks are listened to on " + hook.Address(l) + g.Path)
-			if err = g.Serve(ctx, l); err == nil {
+			log("webhooks are listened to on " + hook.Address(l) + door.gate().Path)
+			if err = hook.Serve(ctx, l, door.gate); err == nil {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"claw/cmd/claw/internal/config"
+	"claw/runner"
 	"claw/runner/agent"
 	"claw/runner/deliver"
 	"claw/runner/hook"
@@ -19,7 +20,17 @@ func (a *app) hooks(cfg *config.Config, store *state.Store, turns *agent.Turns, 
 	return &hook.Dispatcher{
 		Store: store, Clock: a.clock, Turns: turns, Post: post, Max: int(cfg.Cron.MaxConcurrentRuns), KeepHTTP: cfg.Hooks.Enabled,
 		Window: window, Retention: cfg.Cron.SessionRetention, Tools: a.hookTools(cfg, store), Known: func(name string) bool { return name == "main" || slices.Contains(names, name) },
+		Held: func() string { return a.turnsHeld(store) },
 	}
+}
+
+// turnsHeld is why no turn begins by itself now; empty: they do, or nobody knows.
+func (a *app) turnsHeld(store *state.Store) string {
+	st, err := runner.Look(store.Dir())
+	if err != nil {
+		return ""
+	}
+	return a.modeHolds(st).why
 }
 
 // hookTools are what may be used for what comes from outside: no more than the

@@ -28,7 +28,7 @@ quiet = true
 timeoutSeconds = 5
 `)
 	want := []config.HookMapping{
-		{Name: "zeta", Secret: "/home/u/secret", Mapping: external.Mapping{Path: "a", Source: "x", Action: external.Ask, Mode: "now", Message: "{{a.b[0].c}}"}},
+		{Name: "zeta", Mapping: external.Mapping{Secret: "/home/u/secret", Path: "a", Source: "x", Action: external.Ask, Mode: "now", Message: "{{a.b[0].c}}"}},
 		{Name: "alpha", Mapping: external.Mapping{Path: "alpha", Action: external.Wake, Mode: "next-heartbeat", Quiet: true, TimeoutSeconds: 5}},
 	}
 	if diff := cmp.Diff(want, c.Hooks.Mappings); diff != "" {

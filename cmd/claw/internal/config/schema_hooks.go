@@ -12,8 +12,7 @@ import (
 
 // HookMapping is one [hooks.mappings.NAME] table.
 type HookMapping struct {
-	Name   string // of the table
-	Secret string // absolute path of the file with the secret of signatures
+	Name string // of the table
 	external.Mapping
 }
 
@@ -29,6 +28,8 @@ var mappingFields = []field[HookMapping]{
 	{rule{name: "message", kind: text, help: "What the agent is shown: a template over the body, such as {{a.b[0].c}}, {{headers.x-github-event}} or {{query.x}}. Where it comes out blank nothing is done, and the answer is 204. The whole body when absent."}, func(m *HookMapping) any { return &m.Message }},
 	{rule{name: "idempotencyKey", kind: text, help: "A template; the same request under the same key is seen to once."}, func(m *HookMapping) any { return &m.IdempotencyKey }},
 	{rule{name: "forEach", kind: text, help: "A list in the body: a request for each of it, at most 200, in which it is {{item}}."}, func(m *HookMapping) any { return &m.ForEach }},
+	{rule{name: "queue", kind: boolean, help: "Answer as soon as it is written down, and let it wait for its turn as long as that takes; with forEach always. For what is not sent again, or waits less than 15 seconds, as GitHub."}, func(m *HookMapping) any { return &m.Queue }},
+	{rule{name: "wakeMode", kind: choice, oneOf: []string{"now", "next-heartbeat"}, help: "When the agent's main session is woken for what it is told of the end; a failure now, the rest later, when absent."}, func(m *HookMapping) any { return &m.WakeMode }},
 	{rule{name: "mode", kind: choice, oneOf: []string{"now", "next-heartbeat"}, help: "With wake: when."}, func(m *HookMapping) any { return &m.Mode }},
 	{rule{name: "quiet", kind: boolean, help: "The reply is only recorded, and sent to nobody."}, func(m *HookMapping) any { return &m.Quiet }},
 	{rule{name: "channel", kind: text, help: "Where the reply goes; where the agent's main session was last spoken to when absent."}, func(m *HookMapping) any { return &m.Channel }},
