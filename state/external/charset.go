@@ -9,14 +9,20 @@ import (
 // says is that; what is in a charset that is not known here is shown as Western,
 // and says so.
 func decode(raw []byte, charset string) string {
-	charset = strings.ToLower(strings.TrimSpace(charset))
+	charset = charsetOf(charset)
 	upper := upperHalf(charset)
-	switch {
-	case isASCII(raw) && !strings.HasPrefix(charset, "iso-2022") && charset != "hz-gb-2312":
+	wide := strings.HasPrefix(charset, "utf-16") || strings.HasPrefix(charset, "iso-2022-") || charset == "hz-gb-2312"
+	if !wide && isASCII(raw) {
 		return string(raw)
-	case upper != "" && charset != "us-ascii":
+	}
+	if upper != "" && charset != "us-ascii" {
 		return mapped(raw, upper)
-	case charset == "utf-8" || charset == "utf8":
+	}
+	if text, ok := many(raw, charset); ok {
+		return text
+	}
+	switch {
+	case charset == "utf-8":
 		return strings.ToValidUTF8(string(raw), "\uFFFD")
 	case utf8.Valid(raw) && !isASCII(raw):
 		return string(raw)
@@ -24,6 +30,55 @@ func decode(raw []byte, charset string) string {
 		return mapped(raw, western)
 	}
 	return "[the characters of " + Line(charset, 40) + " are not known here]\n" + mapped(raw, western)
+}
+
+// charsetOf is the name of a charset as it is called here, of the many that it
+// may have.
+func charsetOf(name string) string {
+	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "\"'"))
+	name = strings.ReplaceAll(name, "_", "-")
+	name = strings.Replace(name, "x-cp", "cp", 1)
+	for _, p := range [...]struct{ from, to string }{{"iso8859-", "iso-8859-"}, {"windows125", "windows-125"}, {"cp125", "windows-125"}, {"ibm", "cp"}} {
+		if rest, ok := strings.CutPrefix(name, p.from); ok {
+			name = p.to + rest
+			break
+		}
+	}
+	switch name {
+	case "utf8":
+		return "utf-8"
+	case "latin-1", "l1":
+		return "latin1"
+	case "ascii", "ansi-x3.4-1968":
+		return "us-ascii"
+	case "shift-jis", "x-sjis", "sjis", "cp932", "ms-kanji", "windows-31j":
+		return "shift_jis"
+	case "gb2312", "gbk", "cp936", "gb-2312-80", "euc-cn", "x-gbk", "gb-2312":
+		return "gbk"
+	case "gb-18030":
+		return "gb18030"
+	case "big5-hkscs", "cp950", "big-5", "x-x-big5":
+		return "big5"
+	case "eucjp", "x-euc-jp":
+		return "euc-jp"
+	case "ks-c-5601-1987", "euckr", "cp949", "uhc", "ks-c-5601", "windows-949":
+		return "euc-kr"
+	case "hz":
+		return "hz-gb-2312"
+	case "iso-8859-8-i", "iso-8859-8-e":
+		return "iso-8859-8"
+	case "iso-8859-6-i", "iso-8859-6-e":
+		return "iso-8859-6"
+	case "tis-620", "iso-8859-11", "cp874":
+		return "windows-874"
+	case "mac", "macroman", "x-mac-roman":
+		return "macintosh"
+	case "x-mac-ukrainian", "macukraine", "maccyrillic":
+		return "x-mac-cyrillic"
+	case "koi8":
+		return "koi8-r"
+	}
+	return name
 }
 
 func isASCII(raw []byte) bool {
@@ -75,17 +130,17 @@ func upperHalf(charset string) string {
 			"\u00A0¡¢£€¥Š§š©ª«¬\u00AD®¯°±²³Žµ¶·ž¹º»ŒœŸ¿" +
 			"ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞß" +
 			"àáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ"
-	case "windows-1250", "cp1250":
+	case "windows-1250":
 		return "€\uFFFD‚\uFFFD„…†‡\uFFFD‰Š‹ŚŤŽŹ\uFFFD‘’“”•–—\uFFFD™š›śťžź" +
 			"\u00A0ˇ˘Ł¤Ą¦§¨©Ş«¬\u00AD®Ż°±˛ł´µ¶·¸ąş»Ľ˝ľż" +
 			"ŔÁÂĂÄĹĆÇČÉĘËĚÍÎĎĐŃŇÓÔŐÖ×ŘŮÚŰÜÝŢß" +
 			"ŕáâăäĺćçčéęëěíîďđńňóôőö÷řůúűüýţ˙"
-	case "windows-1251", "cp1251":
+	case "windows-1251":
 		return "ЂЃ‚ѓ„…†‡€‰Љ‹ЊЌЋЏђ‘’“”•–—\uFFFD™љ›њќћџ" +
 			"\u00A0ЎўЈ¤Ґ¦§Ё©Є«¬\u00AD®Ї°±Ііґµ¶·ё№є»јЅѕї" +
 			"АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ" +
 			"абвгдежзийклмнопрстуфхцчшщъыьэюя"
-	case "windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii":
+	case "windows-1252", "iso-8859-1", "latin1", "us-ascii":
 		return western
 	case "windows-1253":
 		return "€\uFFFD‚ƒ„…†‡\uFFFD‰\uFFFD‹\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD‘’“”•–—\uFFFD™\uFFFD›\uFFFD\uFFFD\uFFFD\uFFFD" +

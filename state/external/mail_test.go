@@ -85,8 +85,46 @@ func TestMailCharsets(t *testing.T) {
 		{"koi8-r", "\xf0", "П"},
 		{"koi8-u", "\xa4", "є"},
 		{"gb2312", "plain", "plain"},
-		{"gb2312", "\xc4\xe3", strings.Replace(note, "%s", "gb2312", 1) + "Äã"},
-		{"iso-2022-jp", "\x1b$B", strings.Replace(note, "%s", "iso-2022-jp", 1) + "\x1b$B"},
+		{"x-klingon", "\xc4", strings.Replace(note, "%s", "x-klingon", 1) + "Ä"},
+		{"gb2312", "\xc4\xe3", "你"},
+		{"GBK", "\x80", "€"},
+		{"gb18030", "\x90\x30\x81\x30\x95\x32\x82\x36", "\U00010000\U00020000"},
+		{"gb18030", "\xc4<b\x81", "\uFFFD<b\uFFFD"},
+		{"Big5", "\xa4\xa4\xa4\xe5", "中文"},
+		{"Shift_JIS", "\x93\xfa\x96\x7b\xb1\xe0\x9f", "日本ｱ燹"},
+		{"shift_jis", "\x81<b", "\uFFFD<b"},
+		{"EUC-JP", "\xc6\xfc\xcb\xdc\x8e\xb1\x8f\xb0\xa1x", "日本ｱ\uFFFDx"},
+		{"ISO-2022-JP", "\x1b$BF|K\\\x1b(B.\x1b(I1\x1b(J~", "日本.ｱ~"},
+		{"iso-2022-jp", "\x1b$BF|\n<b>", "日\n<b>"},
+		{"iso-2022-jp", "\x1b$B<", "\uFFFD"},
+		{"euc-kr", "\xb0\xa1", "가"},
+		{"ks_c_5601-1987", "\x81\x41", "갂"},
+		{"ISO-2022-KR", "\x1b$)C\x0e0!\x0fx", "가x"},
+		{"hz-gb-2312", "GB.~{<:Ky2;S{#,NpJ)l6HK!#~}Bye. ~~", "GB.己所不欲，勿施於人。Bye. ~"}, // after RFC 1843
+		{"utf-16le", "h\x00\xe4\x00", "hä"},
+		{"utf-16", "\xff\xfeh\x00\xe4\x00", "hä"},
+		{"UTF-16", "\x00h\x00\xe4", "hä"},
+		{"iso8859-1", "\xe4", "ä"},
+		{"ISO_8859-2", "\xb1", "ą"},
+		{"iso-8859-3", "\xe6", "ĉ"},
+		{"iso-8859-4", "\xe8", "č"},
+		{"iso-8859-6", "\xc7", "ا"},
+		{"iso-8859-8-i", "\xe0", "א"},
+		{"iso-8859-10", "\xe8", "č"},
+		{"iso-8859-13", "\xe0", "ą"},
+		{"iso-8859-14", "\xf0", "ŵ"},
+		{"iso-8859-16", "\xa4", "€"},
+		{"windows-1255", "\xe0", "א"},
+		{"cp1256", "\xc7", "ا"},
+		{"windows-1257", "\xe0", "ą"},
+		{"windows-1258", "\xd0", "Đ"},
+		{"TIS-620", "\xa1", "ก"},
+		{"IBM437", "\xe1", "ß"},
+		{"cp850", "\xe1", "ß"},
+		{"cp852", "\xa5", "ą"},
+		{"cp866", "\x8f", "П"},
+		{"macintosh", "\x8a", "ä"},
+		{"x-mac-cyrillic", "\x8f", "П"},
 	} {
 		m, ok := external.ParseMail([]byte("From: a@x\nContent-Type: text/plain; charset=\"" + tt.charset + "\"\n\n" + tt.raw))
 		if !ok || m.Text != tt.want {
@@ -142,6 +180,8 @@ func TestMailIsLinear(t *testing.T) {
 		{"From: a@x\n", "a:\n"},
 		{"From: a@x\nContent-Type: ", "a/b; "},
 		{"From: a@x\nContent-Transfer-Encoding: quoted-printable\n\n", "=\n"},
+		{"From: a@x\nContent-Type: text/plain; charset=iso-2022-jp\n\n", "\x1b$B\x1b"},
+		{"From: a@x\nContent-Type: text/plain; charset=gb18030\n\n", "\x81\x30"},
 		{"From: a@x\nContent-Type: message/rfc822\n\n", "From: a@x\nContent-Type: message/rfc822\n\n"},
 		{"From: a@x\nContent-Type: multipart/alternative; boundary=b\n\n", "--b\nContent-Type: text/html\n\n<script>\n"},
 	} {
@@ -157,6 +197,9 @@ func TestMailIsLinear(t *testing.T) {
 // FuzzParseMail: what it makes of anything is text that fits a request.
 func FuzzParseMail(f *testing.F) {
 	f.Add([]byte("From: a@x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>&lt;<b\n--b\nContent-Transfer-Encoding: base64\n\nAA=\n--b--"))
+	for _, charset := range []string{"gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-2022-jp", "iso-2022-kr", "hz-gb-2312", "utf-16", "cp437"} {
+		f.Add([]byte("From: a\nContent-Type: text/plain; charset=" + charset + "\n\n\x1b$B~{\x90\x30\x81\x30\x8f\xa1\xff"))
+	}
 	f.Add([]byte("From x\nSubject: =?utf-8?q?=ff?=\nReceived: x\n\n\xff"))
 	f.Add([]byte("From: a\nContent-Type: multipart/alternative; boundary=\"\"\n\n--\n--\n" + strings.Repeat("--\n", 300)))
 	f.Add([]byte("From: a\nContent-Type: message/rfc822\n\nFrom: a\nContent-Type: message/rfc822\n\n"))
