@@ -1,8 +1,10 @@
 // Package hook takes in what comes from outside and has agents see to it.
 //
 //	Accept   one transaction: the request is refused, is the same as one before,
-//	         or is a row of ledgers/hooks.jsonl with a task
-//	Await    until its turn has begun, or never will: the answer to whoever asked
+//	         or is a row of ledgers/hooks.jsonl with a task; AcceptAll: several so,
+//	         all or none
+//	Await    until its turn has begun, or never will: the answer to whoever asked;
+//	         GiveUp, where that one ends: it has begun, or never will
 //	Pass     what may begin now (external.Plan), and what is too late
 //	Run      one turn, of whose admission the dispatch is part
 //	TurnEnded, Delivered   what follows in the transactions that end the turn and
@@ -27,13 +29,20 @@
 //     one of which nobody knows what it did is not, and the agent's main session
 //     is told.
 //
+// Where nothing begins (safe mode, a runner that ends; Held) whoever waits for the
+// beginning is refused at once. What need not begin at once is written down all
+// the same, and if it cannot be begun later the main session is told: nobody else
+// would learn of it.
+//
 // A task that is cancelled while its dispatch waits keeps it from beginning.
 //
 // # What is posted
 //
 // A Gate is served by package http1, in a program of its own or beside a runner;
 // either way it only writes down and waits. Idempotency is that of the ledger, so
-// that it outlives both. The right token is let in however many wrong ones came
+// that it outlives both. Each request is judged by the configuration as it is at the
+// moment; how many may wait is counted over all of them, so that those that need
+// not wait find a place. The right token is let in however many wrong ones came
 // before it: behind a proxy all clients are one, and whoever guesses must not shut
 // out the others.
 package hook

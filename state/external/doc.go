@@ -2,7 +2,8 @@
 // is shown to an agent, and what becomes of it. It has no clock, no randomness
 // and does no I/O.
 //
-//	Mail          the readable part of a message, whatever its encodings
+//	Mail          the readable part of a message, whatever its encodings; the tables
+//	              of charsets with many characters are part of the program, packed
 //	Wrap          the prompt: a warning, and the content between markers that it
 //	              cannot write itself
 //	Request       who is to be told what; Check refuses it in the order of
