@@ -48,6 +48,7 @@ type parts struct {
 	flush    func(ctx context.Context) (deliver.Flushed, error)
 	due      func(now time.Time) bool
 	sweep    func(ctx context.Context, now time.Time)
+	tasks    func(ctx context.Context) (idle bool, err error)
 	waiting  func(now time.Time) (time.Time, error) // the earliest event that is put off
 }
 
@@ -76,7 +77,11 @@ func (r *Runner) work(m boot.Mode) *parts {
 		flush:    r.Post.Flush,
 		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
 		sweep:    r.sweep,
-		waiting:  r.waiting,
+		tasks: func(ctx context.Context) (bool, error) {
+			_, idle, err := r.keeper().Sweep(ctx)
+			return idle, err
+		},
+		waiting: r.waiting,
 	}
 	if r.Hooks != nil {
 		p.asked = append(p.asked, fromHooks(r.Hooks))
@@ -104,11 +109,10 @@ func (r *Runner) calm() *scheduler.Scheduler {
 	return r.calmed
 }
 
-// sweep removes what is no longer kept, and settles the tasks that nobody
-// carries out any more. Errors are not worth more than the next try.
+// sweep removes what is no longer kept. Errors are not worth more than the next
+// try.
 func (r *Runner) sweep(ctx context.Context, now time.Time) {
 	retention.Once(ctx, r.Store, r.Retain, now)
-	r.keeper().Sweep(ctx)
 	if r.Hooks != nil {
 		r.Hooks.Reap(ctx, now)
 	}

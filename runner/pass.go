@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"claw/runner/heartbeat"
+	"claw/state"
 	"claw/state/boot"
 )
 
@@ -25,6 +26,7 @@ func (s *shift) pass(ctx context.Context) {
 	s.going, s.live = going, live || len(going) > 0
 	s.schedule(ctx, w)
 	s.carryAsked(ctx, w)
+	s.settleTasks(ctx, w, now)
 	s.fail(w.converge(ctx))
 	plan, err := w.plan(now)
 	s.fail(err)
@@ -37,6 +39,38 @@ func (s *shift) pass(ctx context.Context) {
 	}
 	s.begin(w, plan, now)
 	s.report.Next = s.next()
+}
+
+// tasksEvery is how often tasks are looked at that nobody may carry out any more
+// (spec/tasks-recovery.md 1.10).
+const tasksEvery = time.Minute
+
+// tasksSeen is what was seen of the tasks.
+type tasksSeen struct {
+	looked   bool
+	at       time.Duration // on the monotonic clock
+	idle     bool          // none goes on
+	position int64         // of the journal, before the look
+}
+
+// settleTasks ends the tasks that nobody carries out any more, and does to their
+// flows what follows. A tick always looks; a runner each minute, and where none goes
+// on only when something was written, or when what is old is swept. Errors are
+// not worth more than the next try: the audit has them.
+func (s *shift) settleTasks(ctx context.Context, w *parts, now time.Time) {
+	if s.mode == boot.Draining || s.tasks.looked && s.clock.Elapsed()-s.tasks.at < tasksEvery {
+		return
+	}
+	seen := tasksSeen{looked: true, at: s.clock.Elapsed()}
+	if s.r.Store.View(func(tx *state.Tx) error { seen.position = tx.Position(); return nil }) != nil {
+		return
+	}
+	if s.tasks.idle && s.tasks.position == seen.position && !w.due(now) {
+		s.tasks.at = seen.at
+		return
+	}
+	seen.idle, _ = w.tasks(ctx)
+	s.tasks = seen
 }
 
 // begin starts what takes long, as far as the mode allows it.

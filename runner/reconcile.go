@@ -24,6 +24,7 @@ type Reconciliation struct {
 	Turns      []agent.Left        // that nobody waits for, with the ends they will get
 	Runs       []automation.Run    // of automations, that will be written down or begin
 	Tasks      []tasks.Change      // that nobody carries out
+	Flows      []tasks.FlowChange  // that follow from their tasks
 	Cycles     []resume.Item       // turns that were cut off, and sessions that were given up
 	Deliveries []delivery.Delivery // of unknown outcome
 	Next       time.Time           // when the first attempt that waits is due
@@ -39,7 +40,7 @@ const (
 )
 
 // Reconcile compares the ledgers with what is there: ledgers, processes, turns,
-// runs, tasks, sessions, deliveries. What it returns is what there was to do;
+// runs, tasks and their flows, sessions, deliveries. What it returns is what there was to do;
 // with Repair that has been done, and doing it again changes nothing. Damaged
 // ledgers are for doctor to mend, and unknown deliveries for a person to
 // decide.
@@ -87,7 +88,7 @@ func (r *Runner) seeRuns(found *Reconciliation) error {
 
 func (r *Runner) seeTasks(found *Reconciliation) error {
 	report, err := r.keeper().Maintain(context.Background(), false)
-	found.Tasks = report.Changes
+	found.Tasks, found.Flows = report.Changes, report.FlowChanges
 	return err
 }
 

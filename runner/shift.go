@@ -72,7 +72,8 @@ type shift struct {
 	postNext  time.Time
 	retryAt   time.Time // the earliest wake that is put off, the heartbeat's cadence aside
 	passed    time.Time // when the last pass began
-	live      bool      // something runs whose death nobody would be told of
+	tasks     tasksSeen
+	live      bool // something runs whose death nobody would be told of
 
 	report Report
 	errs   []error

@@ -267,22 +267,29 @@ func (l *life) slots(cron *scheduler.Scheduler) error {
 		return err
 	}
 	for _, r := range work.Start {
-		err := l.update(func(tx *state.Tx) error {
-			p := process.Process{
-				ID: r.Owner.ProcessID, Slug: "job-" + r.ID, Phase: process.Running, Background: true, RunID: r.ID, Argv: []string{"true"},
-				CreatedAt: tx.Now(), StartedAt: tx.Now(), Root: gone,
-			}
-			return errors.Join(settle.AddTask(tx, &p), state.Processes.Put(tx, p.ID, 0, p))
-		})
-		if err != nil {
+		if err := l.beginRun(r); err != nil {
 			return err
 		}
-		l.w.began["run "+r.ID]++
 		if err := l.ended(r.Owner.ProcessID, 0); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// beginRun is what the supervisor of a run's command writes when that begins.
+func (l *life) beginRun(r automation.Run) error {
+	err := l.update(func(tx *state.Tx) error {
+		p := process.Process{
+			ID: r.Owner.ProcessID, Slug: "job-" + r.ID, Phase: process.Running, Background: true, RunID: r.ID, Argv: []string{"true"},
+			CreatedAt: tx.Now(), StartedAt: tx.Now(), Root: gone,
+		}
+		return errors.Join(settle.AddTask(tx, &p), state.Processes.Put(tx, p.ID, 0, p))
+	})
+	if err == nil {
+		l.w.began["run "+r.ID]++
+	}
+	return err
 }
 
 // restartStory: a runner is told to restart and to go on with something then.

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"claw/runner/control"
 	"claw/runner/poke"
@@ -109,21 +110,23 @@ func (k *Keeper) Maintain(ctx context.Context, apply bool) (Report, error) {
 
 // Sweep is Maintain for a runner and for ticks: it looks at the ledgers only,
 // not at the archive, and makes no report. What is to be removed one day is
-// still in the ledger, or goes with the day of its archive.
-func (k *Keeper) Sweep(ctx context.Context) ([]Change, error) {
+// still in the ledger, or goes with the day of its archive. idle: no task goes on
+// any more, so that only a new row or the time of an old one changes anything.
+func (k *Keeper) Sweep(ctx context.Context) (done []Change, idle bool, err error) {
 	plan, err := k.rows(false)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	done, err := k.carry(ctx, plan)
-	if err != nil {
-		return done, err
+	if done, err = k.carry(ctx, plan); err != nil {
+		return done, false, err
 	}
-	ties, err := k.ties(after(plan), false)
+	rows := after(plan)
+	ties, err := k.ties(rows, false)
 	if err == nil {
 		_, err = k.tie(ctx, ties)
 	}
-	return done, err
+	active := func(t task.Task) bool { return t.Status.Active() }
+	return done, err == nil && !slices.ContainsFunc(rows, active), err
 }
 
 // survey looks at every row, with what is surplus.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"claw/runner"
 	"claw/runner/agent"
 	"claw/runner/resume"
+	"claw/runner/tasks"
 	"claw/state/delivery"
 	"claw/state/session"
 )
@@ -29,7 +31,7 @@ func (recoverCmd) Help() string {
 }
 
 type recoverScan struct {
-	JSON bool `name:"json" help:"Print {\"cycles\": [{\"sessionKey\", \"state\", …}], \"processes\", \"turns\", \"tasks\", \"deliveries\", \"next\"}."`
+	JSON bool `name:"json" help:"Print {\"cycles\": [{\"sessionKey\", \"state\", …}], \"processes\", \"turns\", \"tasks\", \"flows\", \"deliveries\", \"next\"}."`
 }
 
 // Help shows examples.
@@ -46,6 +48,7 @@ type scanned struct {
 	Processes  []string      `json:"processes"`  // slugs of those whose supervisor has died
 	Turns      []string      `json:"turns"`      // ids of those that nobody waits for
 	Tasks      []string      `json:"tasks"`      // ids of those that nobody carries out
+	Flows      []string      `json:"flows"`      // ids of those that follow from their tasks
 	Deliveries []string      `json:"deliveries"` // ids of those that may or may not have arrived
 	Next       time.Time     `json:"next,omitzero"`
 }
@@ -86,7 +89,7 @@ func (c *recoverScan) Run(a *app) error {
 func scannedOf(found runner.Reconciliation) scanned {
 	s := scanned{
 		At: found.At, Cycles: append([]resume.Item{}, found.Cycles...), Next: found.Next,
-		Ledgers: []string{}, Processes: []string{}, Turns: []string{}, Tasks: []string{}, Deliveries: []string{},
+		Ledgers: []string{}, Processes: []string{}, Turns: []string{}, Tasks: []string{}, Flows: []string{}, Deliveries: []string{},
 	}
 	for _, p := range found.Ledgers {
 		s.Ledgers = append(s.Ledgers, p.Path)
@@ -99,6 +102,9 @@ func scannedOf(found runner.Reconciliation) scanned {
 	}
 	for _, t := range lostTasks(found) {
 		s.Tasks = append(s.Tasks, t.id)
+	}
+	for _, f := range changedFlows(found) {
+		s.Flows = append(s.Flows, f.FlowID)
 	}
 	for _, d := range found.Deliveries {
 		s.Deliveries = append(s.Deliveries, d.ID)
@@ -116,6 +122,12 @@ func lostTasks(found runner.Reconciliation) (lost []lostTask) {
 		}
 	}
 	return lost
+}
+
+// changedFlows are the flows of which a pass makes something else; that old ones
+// are put away is no news.
+func changedFlows(found runner.Reconciliation) []tasks.FlowChange {
+	return slices.DeleteFunc(slices.Clone(found.Flows), func(c tasks.FlowChange) bool { return c.To == "" || c.To == c.From })
 }
 
 // scanPairs is what was found in words, by what it is about.
@@ -138,6 +150,9 @@ func (a *app) scanPairs(found runner.Reconciliation) (pairs [][2]string) {
 	}
 	for _, t := range lostTasks(found) {
 		pairs = append(pairs, [2]string{t.name, "its task is recorded as going on, and nobody carries it out; it will be " + t.to})
+	}
+	for _, f := range changedFlows(found) {
+		pairs = append(pairs, [2]string{"flow " + f.FlowID, "it is recorded as " + string(f.From) + ", and nothing of it goes on; it will be " + string(f.To)})
 	}
 	for _, d := range found.Deliveries {
 		pairs = append(pairs, [2]string{"deliveries", unknownWords(d)})
