@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"claw/runner/clock"
+	"claw/runner/resume"
 	"claw/runner/tasks"
 	"claw/state"
 	"claw/state/boot"
@@ -55,6 +56,9 @@ type Doctor struct {
 	Clock clock.Clock
 	// Tasks judges tasks, see tasks.Keeper.
 	Tasks func(*state.Store) *tasks.Keeper
+	// Cut are the sessions in which a turn was cut off, as claw recover has them and
+	// a tick sees to them; nil: nobody looks.
+	Cut func() ([]resume.Item, error)
 	// Environ is the environment of whoever asks.
 	Environ []string
 	// UnsafeFS: a network file system was accepted.

@@ -1,9 +1,12 @@
 package recovery
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"claw/runner/resume"
 	"claw/state"
 	"claw/state/session"
 	"claw/state/task"
@@ -35,18 +38,35 @@ func (x *exam) sessions() error {
 	for _, row := range odd {
 		x.contradiction(row)
 	}
+	if err != nil || x.Cut == nil {
+		return err
+	}
+	items, err := x.Cut()
+	for _, it := range items {
+		contradicts := func(row state.Row[session.Session]) bool { return row.ID == it.SessionKey }
+		if !slices.ContainsFunc(odd, contradicts) {
+			x.cut(it)
+		}
+	}
 	return err
 }
 
-func (x *exam) session(s session.Session) (found []Finding) {
-	c := s.Recovery
-	switch {
-	case c.SessionID != s.ID:
-	case c.Phase == session.CycleTombstoned:
-		found = append(found, Found("session_tombstoned", s.Key, "it was given up, and takes no new work: "+firstLine(c.Reason), "claw sessions new "+s.Key+" begins a new conversation"))
-	case c.Phase == session.CycleInterrupted, c.Phase == session.CycleReserved:
-		found = append(found, Found("recovery_waiting", s.Key, "a turn was cut off at "+c.InterruptedAt.Local().Format("2006-01-02 15:04")+" and is to be continued", "claw heartbeat tick continues it; claw recover list shows it"))
+// cut is a session in which a turn was cut off, in the words of claw recover.
+func (x *exam) cut(it resume.Item) {
+	at := "a turn was cut off at " + it.Cycle.InterruptedAt.Local().Format("2006-01-02 15:04")
+	switch it.State {
+	case session.ViewTombstoned:
+		x.add("session_tombstoned", it.SessionKey, "it was given up, and takes no new work: "+firstLine(it.Cycle.Reason), "claw sessions new "+it.SessionKey+" begins a new conversation")
+	case session.ViewExhausted:
+		x.add("recovery_waiting", it.SessionKey, at+"; all attempts were, too, and it is to be given up", "claw sessions new "+it.SessionKey+" begins a new conversation")
+	case session.ViewBlocked:
+		x.add("recovery_waiting", it.SessionKey, at+"; "+it.Why, cmp.Or(it.Remedy, "claw recover list shows it"))
+	case session.ViewRecoverable:
+		x.add("recovery_waiting", it.SessionKey, at+" and is to be seen to", "claw heartbeat tick does that; claw recover scan says how")
 	}
+}
+
+func (x *exam) session(s session.Session) (found []Finding) {
 	lane := filepath.Join(x.Dir, "sessions", session.FileName(s.Key)+".lock")
 	if since := x.Clock.Now().Sub(s.StartedAt); s.Status == session.Running && since >= longTurn {
 		if held, err := state.Held(lane); err == nil && held {

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"claw/runner/agent"
 	"claw/runner/clock"
 	"claw/runner/recovery"
+	"claw/runner/resume"
 	"claw/runner/tasks"
 	"claw/state"
 	"claw/state/automation"
@@ -39,6 +41,10 @@ func newWorld(t *testing.T) *world {
 		Environ: []string{"PATH=" + root, "HOME=" + root},
 		Tasks:   func(s *state.Store) *tasks.Keeper { return &tasks.Keeper{Store: s, Clock: c} },
 		Ticks:   func() recovery.Ticks { return recovery.Ticks{Running: true} },
+		Cut: func() ([]resume.Item, error) {
+			turns := &agent.Turns{Store: store, Clock: c, Agent: func(name string) agent.Agent { return agent.Agent{Name: name} }}
+			return (&resume.Recoverer{Store: store, Clock: c, Turns: turns}).List(c.Now(), false)
+		},
 	}
 	return w
 }

@@ -132,6 +132,13 @@ func (a *app) doctor() (*recovery.Doctor, error) {
 		Tasks: func(store *state.Store) *tasks.Keeper {
 			return &tasks.Keeper{Store: store, Clock: a.clock, Keep: retainOf(cfg).Keep, OnLoss: cfg.Tools.Exec.OnSupervisorLoss, Wedged: resume.Wedged}
 		},
+		Cut: func() ([]resume.Item, error) {
+			rec, err := a.recoverer()
+			if err != nil {
+				return nil, err
+			}
+			return rec.List(a.now(), false)
+		},
 		Unstartable: func(path string) []string { return unstartable(cfg, path) },
 		Configured:  func() []recovery.Finding { return a.configFindings(cfg, wrong) },
 		Self:        self, Version: "claw " + currentVersion(), StateDirOf: config.StateDir,
