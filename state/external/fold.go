@@ -51,7 +51,7 @@ func seen(r rune) (c byte, n uint8) {
 		return byte(r), 1
 	case unicode.IsSpace(r):
 		return ' ', 1
-	case r < utf8.RuneSelf:
+	case r < utf8.RuneSelf || unicode.In(r, unicode.Me, unicode.Other_Default_Ignorable_Code_Point):
 		return 0, 0
 	}
 	if c, n := sign(r); c != 0 {
@@ -70,9 +70,9 @@ func seen(r rune) (c byte, n uint8) {
 // spec/tasks-recovery.md 5.5 and what its ports have missed.
 func sign(r rune) (c byte, n uint8) {
 	switch r {
-	case '＜', '\u2329', '〈', '⟨', '‹', '﹤', '❬', '❮', '❰', '˂', '⧼', '⦑', '⪡', '﹝', '︿', '⌃', '𝤀', 'ᐸ', '≺', '⩹', '⋖', 'ㄑ', '⟬':
+	case '＜', '\u2329', '〈', '⟨', '‹', '﹤', '❬', '❮', '❰', '˂', '⧼', '⦑', '⪡', '﹝', '︿', '⌃', '𝤀', 'ᐸ', '≺', '⩹', '⋖', 'ㄑ', '⟬', '≮':
 		return '<', 1
-	case '＞', '\u232A', '〉', '⟩', '›', '﹥', '❭', '❯', '❱', '˃', '⧽', '⦒', '⪢', '﹞', '﹀', '⌄', 'ᐳ', '≻', '⩺', '⋗', '⟭':
+	case '＞', '\u232A', '〉', '⟩', '›', '﹥', '❭', '❯', '❱', '˃', '⧽', '⦒', '⪢', '﹞', '﹀', '⌄', 'ᐳ', '≻', '⩺', '⋗', '⟭', '≯':
 		return '>', 1
 	case '«', '《', '⟪', '≪', '⪻', '︽':
 		return '<', 2
@@ -82,7 +82,7 @@ func sign(r rune) (c byte, n uint8) {
 		return '<', 3
 	case '⋙':
 		return '>', 3
-	case '＿', '‗', '﹍', '﹎', '﹏', '▁', '‿', '⁀', 'ˍ', '⎯':
+	case '＿', '‗', '﹍', '﹎', '﹏', '▁', '‿', '⁀', 'ˍ', '⎯', '︳', '︴':
 		return '_', 1
 	case '–', '—', '‐', '‑', '‒', '―', '−', '－', '﹣':
 		return '-', 1
@@ -90,6 +90,10 @@ func sign(r rune) (c byte, n uint8) {
 		return '"', 1
 	case '｜', '│', '┃', '∣', '❘', '❙', '❚', '¦', 'ǀ', '￨', '⏐':
 		return '|', 1
+	case '·', '․', '‧', '•', '∙', '⋅', '﹒', '．', '｡', '。':
+		return '.', 1
+	case '＼', '﹨', '∖', '⧵', '⧹':
+		return '\\', 1
 	case '／', '⁄', '∕', '⧸':
 		return '/', 1
 	case '［', '⟦', '〚', '【', '〔', '❲':
@@ -128,7 +132,31 @@ func dressed(r rune) byte {
 	case r >= 0xC0 && r <= 0x17F:
 		return marked[r-0xC0]
 	}
+	for _, d := range dresses {
+		if i := int(r - d.from); i >= 0 && i < len(d.letters) && d.letters[i] != ' ' {
+			return d.letters[i]
+		}
+	}
 	return 0
+}
+
+// dresses are what Unicode decomposes into these letters (NFKD), and capitals of
+// other scripts that look like them; a blank is none.
+var dresses = [...]struct {
+	from    rune
+	letters string
+}{
+	{0x180, "                                oo             uu                            aaiioouuuuuuuuuu aaaa    ggkkoooo  j   gg  nnaa    aaaaeeeeiiiioooorrrruuuusstt  hh      aaeeooooooooyy"}, // Latin with marks
+	{0x2B0, "h jr   wy                                        lsx"},                                                                                              // modifier letters
+	{0x13A0, "drt  i    aje      w   m   h    g  z              r w    vs   lc  p   k             b"},                                                            // Cherokee
+	{0x1D2C, "a b de ghijklmn o prtuwa   bde   g km o   ptu  v      iruv                                                      c   f                          z"}, // phonetic, raised
+	{0x1E00, "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooopppprrrrrrrrssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwy s    aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeeeeeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy"}, // Latin with more marks
+	{0x2071, "i             n                aeox hklmnpst"},                               // raised and lowered
+	{0x2100, "  c       ghhhh iill n   pqrrr      z   z kabc eef mo    i           ddeij"}, // letter-like signs
+	{0x2160, "i   v    x  lcdmi   v    x  lcdm"},                                           // Roman numerals
+	{0x2C80, "aabb    ee  zzhh  iikk  mmnn  oo  ppccttyy  xx"},                             // Coptic
+	{0xA4D0, "bpddt gk jc zf mnlsr  vh  wxy a e iou"},                                      // Lisu
+	{0x1F12B, "cr"}, // in italics
 }
 
 // marked are the letters from U+00C0 to U+017F without their marks; a blank is

@@ -153,12 +153,68 @@ func named(s string) (r rune, n int) {
 	if !ok {
 		return 0, 0
 	}
-	r = map[string]rune{
-		"amp": '&', "apos": '\'', "euro": '€', "copy": '©', "reg": '®', "hellip": '…', "ndash": '–', "mdash": '—', "bull": '•', "auml": 'ä', "ouml": 'ö',
-		"uuml": 'ü', "Auml": 'Ä', "Ouml": 'Ö', "Uuml": 'Ü', "szlig": 'ß', "eacute": 'é', "egrave": 'è', "agrave": 'à', "ccedil": 'ç', "ntilde": 'ñ',
-		"lsquo": '‘', "rsquo": '’', "ldquo": '“', "rdquo": '”', "bdquo": '„', "middot": '·', "deg": '°', "pound": '£', "sect": '§',
-	}[name]
-	if r == 0 {
+	switch name {
+	case "amp":
+		r = '&'
+	case "apos":
+		r = '\''
+	case "euro":
+		r = '€'
+	case "copy":
+		r = '©'
+	case "reg":
+		r = '®'
+	case "hellip":
+		r = '…'
+	case "ndash":
+		r = '–'
+	case "mdash":
+		r = '—'
+	case "bull":
+		r = '•'
+	case "auml":
+		r = 'ä'
+	case "ouml":
+		r = 'ö'
+	case "uuml":
+		r = 'ü'
+	case "Auml":
+		r = 'Ä'
+	case "Ouml":
+		r = 'Ö'
+	case "Uuml":
+		r = 'Ü'
+	case "szlig":
+		r = 'ß'
+	case "eacute":
+		r = 'é'
+	case "egrave":
+		r = 'è'
+	case "agrave":
+		r = 'à'
+	case "ccedil":
+		r = 'ç'
+	case "ntilde":
+		r = 'ñ'
+	case "lsquo":
+		r = '‘'
+	case "rsquo":
+		r = '’'
+	case "ldquo":
+		r = '“'
+	case "rdquo":
+		r = '”'
+	case "bdquo":
+		r = '„'
+	case "middot":
+		r = '·'
+	case "deg":
+		r = '°'
+	case "pound":
+		r = '£'
+	case "sect":
+		r = '§'
+	default:
 		return 0, 0
 	}
 	return r, len(name) + 2

@@ -24,7 +24,8 @@ const (
 	maxDepth  = 8
 	maxParts  = 200
 	maxHeader = 256 << 10
-	maxValue  = 16 << 10 // of a header, but for its first line
+	maxText   = 16 * MaxContent // of a part, in bytes
+	maxValue  = 16 << 10        // of a header, but for its first line
 )
 
 // ParseMail reads a message; an mbox's "From " line in front of it is skipped.
@@ -170,10 +171,10 @@ func (p *parts) read(h fields, body []byte, depth int) {
 		}
 	case how == "attachment":
 	case kind == "text/html":
-		p.add(stripped(decode(raw, params["charset"])))
+		p.add(stripped(decode(raw[:min(len(raw), maxText)], params["charset"])))
 		return
 	case strings.HasPrefix(kind, "text/"):
-		p.add(decode(raw, params["charset"]))
+		p.add(decode(raw[:min(len(raw), maxText)], params["charset"]))
 		return
 	}
 	name := named["filename"]

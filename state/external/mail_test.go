@@ -44,6 +44,7 @@ func TestParseMail(t *testing.T) {
 		{"a type that is none", "From: a@x\nContent-Type: text\n\nx", "a@x", "", "x"},
 		{"8 bit in a header", "From: Andr\xe9 <a@x>\nSubject: \xc3\xbc\n\nx", "André <a@x>", "ü", "x"},
 		{"HTML that is odd", "From: a@x\nContent-Type: text/html\n\n1 < 2 <!-- a > b --><a title=\"x>y\" b='>'>link</a> don't <b>you</b>", "a@x", "", "1 < 2 link don't you"},
+		{"HTML's entities", "From: a@x\nContent-Type: text/html\n\n&amp;&Auml;&rsquo;&nbsp;&unknown;&", "a@x", "", "&Ä’ &unknown;&"},
 		{"HTML that does not end", "From: a@x\nContent-Type: text/html\n\na<!-- b>c<i d=\"e>f", "a@x", "", "acf"},
 		{"no blank line", "From: a@x\nSubject: s\nhello there\n", "a@x", "s", "hello there"},
 	}
@@ -187,7 +188,9 @@ func TestMailIsLinear(t *testing.T) {
 	} {
 		begun := time.Now()
 		external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece))))
-		external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece)) + "</script"))
+		if tt.head == html {
+			external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece)) + "</script"))
+		}
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Errorf("%q with %.40q took %v", tt.head, tt.piece, took)
 		}

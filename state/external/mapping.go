@@ -173,11 +173,7 @@ func whole(body map[string]any) string {
 	for _, added := range [...]string{"headers", "query", "path", "item"} {
 		delete(body, added)
 	}
-	raw, err := json.MarshalIndent(body, "", "  ")
-	if err != nil {
-		return ""
-	}
-	return string(raw)
+	return asJSON(body, "  ")
 }
 
 // keyOf is a session's key of what a template has made: what may not be in one is

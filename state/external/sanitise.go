@@ -135,9 +135,6 @@ func marker(f []letter, i int, run *int) (h hit, next int) {
 		return h, 0
 	}
 	by := StartSanitised
-	if past, ok := word(f, at, "/"); ok {
-		at = past
-	}
 	if past, ok := word(f, at, "end"); ok {
 		at, by = past, EndSanitised
 	}
@@ -158,11 +155,11 @@ func marker(f []letter, i int, run *int) (h hit, next int) {
 	return hit{f[i].start, f[end-1].end, by}, end
 }
 
-// brackets is the end of a run of brackets with space between them, and how
-// many they are.
+// brackets is the end of a run of brackets with space, or what Markdown puts in
+// front of them, between them, and how many they are.
 func brackets(f []letter, i int, c byte) (end, n int) {
 	end = i
-	for ; i < len(f) && (f[i].c == c || f[i].c == ' '); i++ {
+	for ; i < len(f) && (f[i].c == c || f[i].c == ' ' || f[i].c == '\\'); i++ {
 		if f[i].c == c {
 			n, end = n+int(f[i].n), i+1
 		}
@@ -170,9 +167,10 @@ func brackets(f []letter, i int, c byte) (end, n int) {
 	return end, n
 }
 
-// blanks is where the separators at f[i] end.
+// blanks is where the separators at f[i] end: a reader sees words in whatever
+// stands between them.
 func blanks(f []letter, i int) int {
-	for i < len(f) && (f[i].c == ' ' || f[i].c == '_' || f[i].c == '-') {
+	for i < len(f) && strings.IndexByte(" _-.*~`\\/:!", f[i].c) >= 0 {
 		i++
 	}
 	return i
@@ -223,6 +221,7 @@ var tokens = [...]string{
 	"[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<s>", "</s>", "<bos>", "<eos>", "<pad>", "<unk>", "<start_of_turn>", "<end_of_turn>",
 	"[system_prompt]", "[/system_prompt]", "[available_tools]", "[/available_tools]", "[tool_calls]", "[tool_results]", "[/tool_results]",
 	"[tool_content]", "[args]", "[call_id]", "[prefix]", "[suffix]", "[middle]", "[img]", "[img_break]", "[img_end]",
+	"<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>",
 }
 
 // maxToken is how many characters <|…|> may have inside.

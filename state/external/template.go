@@ -135,9 +135,17 @@ func textOf(v any) string {
 	case bool:
 		return strconv.FormatBool(v)
 	}
-	raw, err := json.Marshal(v)
-	if err != nil {
+	return asJSON(v, "")
+}
+
+// asJSON is a value as a person reads it: < is not \u003c.
+func asJSON(v any, indent string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if e.Encode(v) != nil {
 		return ""
 	}
-	return string(raw)
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -20,6 +20,9 @@ func decoded(t testing.TB, raw string) map[string]any {
 
 // TestRender: spec/heartbeat-automations.md 3.2.
 func TestRender(t *testing.T) {
+	if got := external.Render("{{a}}", decoded(t, `{"a":{"b":"<&>"}}`)); got != `{"b":"<&>"}` {
+		t.Errorf("%q", got)
+	}
 	data := decoded(t, sample)
 	for in, want := range map[string]string{
 		"plain":                          "plain",
