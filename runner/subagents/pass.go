@@ -116,25 +116,27 @@ func (s *Service) orphan(ctx context.Context, id string) error {
 // with it since. later: somebody is in it now.
 func (s *Service) aside(ctx context.Context, id string) (later bool, err error) {
 	var r subagent.Run
-	gone, used := false, false
+	used := false
 	err = s.Store.View(func(tx *state.Tx) error {
 		row, ok, err := state.Subagents.Get(tx, id)
 		if r = row.Rec; err != nil || !ok {
 			return err
 		}
 		of, ok, err := state.Sessions.Get(tx, r.SessionKey)
-		gone, used = !ok, ok && of.Rec.TurnID != r.TurnID
+		used = ok && of.Rec.TurnID != r.TurnID
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	if !gone && !used && r.Kind == subagent.Completion { // nothing is kept of it but its turn
+	switch {
+	case used:
+	case r.Kind == subagent.Completion: // nothing is kept of it but its turn
 		err = s.Turns.Forget(ctx, r.SessionKey, func(of session.Session) bool { return of.TurnID == r.TurnID })
 		if err != nil {
 			return false, err
 		}
-	} else if !gone && !used {
+	default: // also where the row is gone: whoever removed it may have died before the transcript was put aside
 		_, err := s.Turns.Remove(ctx, r.SessionKey)
 		_, busy := errors.AsType[*agent.BusyError](err)
 		_, fenced := errors.AsType[*agent.FencedError](err) // given up: it stays, for a person to see

@@ -325,6 +325,31 @@ func TestAside(t *testing.T) {
 	}
 }
 
+// TestAsideOfATombstone: a session that was given up stays, for a person to see, and
+// holds up neither this pass nor the next ones.
+func TestAsideOfATombstone(t *testing.T) {
+	w := newWorld(t)
+	given := w.accept(subagent.Ask{Agent: "main", Message: "x", Cleanup: subagent.Delete}, subagents.Caller{})
+	other := w.accept(subagent.Ask{Agent: "main", Message: "x", Cleanup: subagent.Delete}, subagents.Caller{})
+	w.pass()
+	w.update(func(tx *state.Tx) error {
+		row, _, err := state.Sessions.Get(tx, given.SessionKey)
+		s := row.Rec
+		s.Recovery = session.Cycle{ID: "01C", SourceTurnID: "01C", DispatchID: "01C", SessionID: s.ID, Revision: 1, Phase: session.CycleTombstoned, Charged: 3}
+		return errors.Join(err, state.Sessions.Put(tx, row.ID, row.Rev, s))
+	})
+	w.pass()
+	first := w.run(given.ID)
+	if keys, err := w.sessions(); err != nil || len(keys) != 1 || keys[0] != given.SessionKey || first.ArchivedAt.IsZero() || w.run(other.ID).ArchivedAt.IsZero() {
+		t.Errorf("%v %v, %+v", keys, err, first)
+	}
+	w.clock.Advance(time.Hour)
+	w.pass()
+	if again := w.run(given.ID); !again.ArchivedAt.Equal(first.ArchivedAt) {
+		t.Errorf("%+v", again)
+	}
+}
+
 // TestComplete: an answer and nothing else; one whose claw has died never begins.
 func TestComplete(t *testing.T) {
 	w := newWorld(t)
