@@ -222,6 +222,7 @@ func TestSettle(t *testing.T) {
 		{"visible", ok, "All is  well.\n", false, false, external.Report{Status: external.OK, Disposition: external.Visible, Summary: "All is well."}, false, "Hook Mail: All is well."},
 		{"nothing", ok, " \n", false, true, external.Report{Status: external.OK, Disposition: external.Empty, Suppression: "empty"}, true, "Hook Mail: (no reply)"},
 		{"quiet", ok, "NO_REPLY", false, true, external.Report{Status: external.OK, Disposition: external.Silent, Suppression: "silent", Summary: "NO_REPLY"}, true, "Hook Mail: NO_REPLY"},
+		{"an acknowledgement that was to be delivered", ok, "HEARTBEAT_OK", false, true, external.Report{Status: external.OK, Disposition: external.Silent, Suppression: "heartbeat", Summary: "HEARTBEAT_OK"}, true, "Hook Mail: HEARTBEAT_OK"},
 		{"an acknowledgement", ok, "HEARTBEAT_OK", false, false, external.Report{Status: external.OK, Disposition: external.Silent, Summary: "HEARTBEAT_OK"}, false, "Hook Mail: HEARTBEAT_OK"},
 		{"failed", failed, "half", false, false, external.Report{Status: external.Failed, Disposition: external.Visible, Summary: "it broke", Error: "it broke"}, true, "Hook Mail (error): it broke"},
 		{"cancelled", failed, "", true, true, external.Report{Status: external.Skipped, Disposition: external.Empty, Summary: "it broke", Error: "it broke"}, true, "Hook Mail (skipped): it broke"},

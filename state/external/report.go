@@ -28,7 +28,7 @@ type Report struct {
 	Delivered         *bool       `json:"delivered,omitempty"` // nil: not known, or not asked for
 	DeliveryAttempted bool        `json:"deliveryAttempted"`
 	DeliveryError     string      `json:"deliveryError,omitempty"`             // DeliveryFailed
-	Suppression       string      `json:"deliverySuppressionReason,omitempty"` // "empty" or "silent"
+	Suppression       string      `json:"deliverySuppressionReason,omitempty"` // "empty", "silent" or "heartbeat"
 	Summary           string      `json:"summary,omitempty"`
 	Error             string      `json:"error,omitempty"`
 }
@@ -46,7 +46,7 @@ func Settle(t session.Turn, reply string, cancelled, deliver bool) Report {
 	if t.Status == session.TurnSucceeded {
 		r.Summary = Line(Clean(reply), maxSummary)
 		if deliver && r.Disposition != Visible {
-			r.Suppression = string(r.Disposition)
+			r.Suppression = suppressed(reply, r.Disposition)
 		}
 		return r
 	}
@@ -61,12 +61,25 @@ func Settle(t session.Turn, reply string, cancelled, deliver bool) Report {
 	return r
 }
 
+// suppressed is why a reply that is not visible is not delivered.
+func suppressed(reply string, d Disposition) string {
+	if d == Silent && !noReply(reply) {
+		return "heartbeat"
+	}
+	return string(d)
+}
+
+// noReply tells the word alone, however it is dressed up.
+func noReply(reply string) bool {
+	return strings.EqualFold(strings.Trim(reply, "*_`. \t\r\n"), quietWord)
+}
+
 func disposed(reply string) Disposition {
 	text := strings.TrimSpace(reply)
 	switch {
 	case text == "":
 		return Empty
-	case strings.EqualFold(strings.Trim(text, "*_`. \t\r\n"), quietWord), heartbeat.PureAck(text):
+	case noReply(text), heartbeat.PureAck(text):
 		return Silent
 	}
 	return Visible
