@@ -43,7 +43,7 @@ func (r *Runner) Play(s Script) {
 		do:       s.Do,
 		flush:    func(context.Context) (deliver.Flushed, error) { return deliver.Flushed{}, nil },
 		due:      func(time.Time) bool { return false },
-		tasks:    func(context.Context) (bool, error) { return true, nil },
+		tasks:    func(context.Context) {},
 		waiting:  func(time.Time) (time.Time, error) { return time.Time{}, nil },
 	}
 	if s.Next != nil {

@@ -48,7 +48,7 @@ type parts struct {
 	flush    func(ctx context.Context) (deliver.Flushed, error)
 	due      func(now time.Time) bool
 	sweep    func(ctx context.Context, now time.Time)
-	tasks    func(ctx context.Context) (idle bool, err error)
+	tasks    func(ctx context.Context)
 	waiting  func(now time.Time) (time.Time, error) // the earliest event that is put off
 }
 
@@ -77,11 +77,8 @@ func (r *Runner) work(m boot.Mode) *parts {
 		flush:    r.Post.Flush,
 		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
 		sweep:    r.sweep,
-		tasks: func(ctx context.Context) (bool, error) {
-			_, idle, err := r.keeper().Sweep(ctx)
-			return idle, err
-		},
-		waiting: r.waiting,
+		tasks:    func(ctx context.Context) { r.keeper().Sweep(ctx) },
+		waiting:  r.waiting,
 	}
 	if r.Hooks != nil {
 		p.asked = append(p.asked, fromHooks(r.Hooks))

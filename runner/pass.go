@@ -2,11 +2,13 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"claw/runner/heartbeat"
 	"claw/state"
 	"claw/state/boot"
+	"claw/state/task"
 )
 
 // pass does each part once. What takes long (turns, messages, sweeping) is
@@ -49,28 +51,39 @@ const tasksEvery = time.Minute
 type tasksSeen struct {
 	looked   bool
 	at       time.Duration // on the monotonic clock
-	idle     bool          // none goes on
-	position int64         // of the journal, before the look
+	idle     bool          // none went on
+	position int64         // of the journal then
 }
 
 // settleTasks ends the tasks that nobody carries out any more, and does to their
-// flows what follows. A tick always looks; a runner each minute, and where none goes
-// on only when something was written, or when what is old is swept. Errors are
-// not worth more than the next try: the audit has them.
+// flows what follows: where a task goes on, with each tick and each minute of a
+// runner, else when what is old is swept. Errors are not worth more than the next
+// try: the audit has them.
 func (s *shift) settleTasks(ctx context.Context, w *parts, now time.Time) {
 	if s.mode == boot.Draining || s.tasks.looked && s.clock.Elapsed()-s.tasks.at < tasksEvery {
 		return
 	}
-	seen := tasksSeen{looked: true, at: s.clock.Elapsed()}
-	if s.r.Store.View(func(tx *state.Tx) error { seen.position = tx.Position(); return nil }) != nil {
-		return
+	s.tasks.looked, s.tasks.at = true, s.clock.Elapsed()
+	active, err := s.tasksGoOn()
+	if err == nil && (active || w.due(now)) {
+		w.tasks(ctx)
 	}
-	if s.tasks.idle && s.tasks.position == seen.position && !w.due(now) {
-		s.tasks.at = seen.at
-		return
-	}
-	seen.idle, _ = w.tasks(ctx)
-	s.tasks = seen
+}
+
+// tasksGoOn tells whether any row says so. Nothing is decoded, and where nothing
+// was written since the last time nothing is read.
+func (s *shift) tasksGoOn() (active bool, err error) {
+	err = s.r.Store.View(func(tx *state.Tx) error {
+		if s.tasks.idle && s.tasks.position == tx.Position() {
+			return nil
+		}
+		queued, err1 := state.Tasks.Mentions(tx, `"status":"`+string(task.Queued)+`"`)
+		running, err2 := state.Tasks.Mentions(tx, `"status":"`+string(task.Running)+`"`)
+		active = queued || running
+		s.tasks.idle, s.tasks.position = !active, tx.Position()
+		return errors.Join(err1, err2)
+	})
+	return active, err
 }
 
 // begin starts what takes long, as far as the mode allows it.

@@ -385,7 +385,7 @@ func TestSweepClosesFlows(t *testing.T) {
 	w.update(func(tx *state.Tx) error { return state.Flows.Add(tx, f.ID, f) })
 	w.clock.Advance(time.Hour)
 	for range 2 {
-		if _, _, err := w.Sweep(t.Context()); err != nil {
+		if _, err := w.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"claw/runner/control"
 	"claw/runner/poke"
@@ -110,23 +109,21 @@ func (k *Keeper) Maintain(ctx context.Context, apply bool) (Report, error) {
 
 // Sweep is Maintain for a runner and for ticks: it looks at the ledgers only,
 // not at the archive, and makes no report. What is to be removed one day is
-// still in the ledger, or goes with the day of its archive. idle: no task goes on
-// any more, so that only a new row or the time of an old one changes anything.
-func (k *Keeper) Sweep(ctx context.Context) (done []Change, idle bool, err error) {
+// still in the ledger, or goes with the day of its archive.
+func (k *Keeper) Sweep(ctx context.Context) ([]Change, error) {
 	plan, err := k.rows(false)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if done, err = k.carry(ctx, plan); err != nil {
-		return done, false, err
+	done, err := k.carry(ctx, plan)
+	if err != nil {
+		return done, err
 	}
-	rows := after(plan)
-	ties, err := k.ties(rows, false)
+	ties, err := k.ties(after(plan), false)
 	if err == nil {
 		_, err = k.tie(ctx, ties)
 	}
-	active := func(t task.Task) bool { return t.Status.Active() }
-	return done, err == nil && !slices.ContainsFunc(rows, active), err
+	return done, err
 }
 
 // survey looks at every row, with what is surplus.

@@ -299,11 +299,11 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	w.clock.Advance(22*time.Hour - time.Second)
-	if done, _, err := w.Sweep(t.Context()); len(done) != 0 || err != nil {
+	if done, err := w.Sweep(t.Context()); len(done) != 0 || err != nil {
 		t.Errorf("before its time: %+v, %v", done, err)
 	}
 	w.clock.Advance(time.Second)
-	if done, _, err := w.Sweep(t.Context()); len(done) != 1 || done[0].Act != task.ActPrune || err != nil {
+	if done, err := w.Sweep(t.Context()); len(done) != 1 || done[0].Act != task.ActPrune || err != nil {
 		t.Errorf("at its time: %+v, %v", done, err)
 	}
 	checkpoint()
@@ -332,11 +332,11 @@ func TestAuthority(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	defer unlock()
-	if done, _, err := w.Sweep(t.Context()); len(done) != 0 || err != nil {
+	if done, err := w.Sweep(t.Context()); len(done) != 0 || err != nil {
 		t.Errorf("beside the runner: %+v, %v", done, err)
 	}
 	w.Authority = true
-	if done, _, err := w.Sweep(t.Context()); len(done) != 1 || done[0].TaskID != id || err != nil {
+	if done, err := w.Sweep(t.Context()); len(done) != 1 || done[0].TaskID != id || err != nil {
 		t.Errorf("as the runner: %+v, %v", done, err)
 	}
 }
