@@ -40,7 +40,7 @@ func (c *agentCancel) Run(a *app) error {
 		}
 	}
 	answer := cancelAnswer{RunID: run.ID, Cancelled: !had && run.Ended() && run.Reason == subagent.Killed}
-	f := &failure{code: exitRefused, text: "agent cancel: run " + run.ID + " has ended already: " + string(run.Outcome)}
+	f := &failure{code: exitRefused, text: "agent cancel: run " + run.ID + " has ended already: " + string(subagents.StatusOf(run))}
 	switch {
 	case answer.Cancelled:
 		f = nil
