@@ -19,7 +19,7 @@ type conn struct {
 	net.Conn
 	s       *Server
 	begun   time.Duration // on the monotonic clock
-	reading bool          // its request is not whole; guarded by the pool
+	reading bool          // its request is not whole, or it has its answer; guarded by the pool
 }
 
 // Response is an answer. Its body is JSON.
@@ -68,6 +68,7 @@ func (c *conn) serve(ctx context.Context, p *pool) {
 	}
 	// What the client still sends is read away: to close before would take the
 	// answer from it.
+	p.answered(c)
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		half.CloseWrite()
 	}

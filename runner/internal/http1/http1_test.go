@@ -326,6 +326,29 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// TestIdleClients: those that have their answer and do not go keep nobody out.
+func TestIdleClients(t *testing.T) {
+	addr := serve(t, &http1.Server{MaxConns: 16})
+	for i := range 10 * 16 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(patience))
+		io.WriteString(c, "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi")
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 200") {
+			t.Fatalf("%d: %q %v", i, line, err)
+		}
+	}
+	// In rounds of 16, a tenth of a second each, and not a second.
+	begun := time.Now()
+	ask(t, addr, "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+	if took := time.Since(begun); took > 800*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+}
+
 // FuzzRequest: whatever comes in, it is answered once or not at all, within its
 // limits.
 func FuzzRequest(f *testing.F) {

@@ -111,8 +111,8 @@ type pool struct {
 }
 
 // add takes one in. In a full house the one goes that has been sending its
-// request for the longest time, if that is leastTime; until there is one, new
-// connections wait with the kernel. False: ctx has ended.
+// request, or reading its answer, for the longest time, if that is leastTime;
+// until there is one, new connections wait with the kernel. False: ctx has ended.
 func (p *pool) add(ctx context.Context, c *conn) bool {
 	for !p.tryAdd(c) {
 		if clock.Sleep(ctx, c.s.Clock, fullRest) != nil {
@@ -156,6 +156,14 @@ func (p *pool) answering(c *conn) bool {
 	defer p.mu.Unlock()
 	c.reading = false
 	return p.conns[c]
+}
+
+// answered lets a connection go when its place is wanted: its client has had
+// leastTime to read the answer.
+func (p *pool) answered(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.reading, c.begun = true, c.s.Clock.Elapsed()
 }
 
 func (p *pool) closeAll() {
