@@ -37,6 +37,9 @@ type Gate struct {
 	Prefixes  []string
 	Wake      func() error // has whoever does the work look now
 	Log       func(line string)
+	// Waiting is how many requests may wait for their beginning at once; 0:
+	// mostWaiting.
+	Waiting int
 
 	crowd *crowd
 }
@@ -340,7 +343,11 @@ func idempotency(r *http1.Request) string {
 
 // admit accepts requests, all or none of them, and waits until they have begun.
 func (g *Gate) admit(ctx context.Context, reqs ...external.Request) ([]external.Dispatch, http1.Response) {
-	give, ok := g.crowd.waiting.take(mostWaiting)
+	most := int32(mostWaiting)
+	if g.Waiting > 0 {
+		most = int32(g.Waiting)
+	}
+	give, ok := g.crowd.waiting.take(most)
 	if !ok {
 		return nil, refused(503, "too many requests wait here; try again")
 	}
