@@ -24,6 +24,7 @@ func (x *exam) contents() {
 	x.part("state_unreadable", x.abandoned)
 	x.part("state_unreadable", x.strays)
 	x.part("state_unreadable", x.rows)
+	x.part("state_unreadable", x.supervisors)
 	x.part("state_unreadable", x.taskAudit)
 	x.part("state_unreadable", x.sessions)
 	x.part("state_unreadable", x.monitors)

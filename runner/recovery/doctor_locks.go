@@ -10,6 +10,7 @@ import (
 	"claw/runner/clock"
 	"claw/runner/internal/proc"
 	"claw/state"
+	"claw/state/process"
 )
 
 // A lock file with nobody's lock on it is as good as none, whatever is written
@@ -63,12 +64,40 @@ func (x *exam) held(rel, path string, info os.FileInfo) {
 	}
 	switch {
 	case known && stopped(id.PID):
-		x.add("lock_stopped", rel, who+" holds it and is stopped (SIGSTOP): nothing goes on behind it", "kill -CONT "+strconv.Itoa(pid)+" lets it go on; kill -KILL "+strconv.Itoa(pid)+" ends it")
+		x.stopped(rel, who+" holds it and is stopped (SIGSTOP): nothing goes on behind it", pid)
 		x.fix = x.fix && rel != "lock"
 	case rel == "lock" && x.staysHeld(path):
 		x.add("lock_held", rel, who+" keeps it: all others wait who want to write", "ps -p "+strconv.Itoa(pid)+" shows who that is; nothing was mended meanwhile")
 		x.fix = false
 	}
+}
+
+func (x *exam) stopped(rel, what string, pid int) {
+	x.add("lock_stopped", rel, what, "kill -CONT "+strconv.Itoa(pid)+" lets it go on; kill -KILL "+strconv.Itoa(pid)+" ends it")
+}
+
+// supervisors looks for those that are stopped. A life-line was locked by whoever
+// started the supervisor, and handed on, so that the row knows who has it.
+func (x *exam) supervisors() error {
+	var held []process.Process
+	err := x.store.View(func(tx *state.Tx) error {
+		held = nil
+		rows, err := state.Processes.All(tx)
+		for _, row := range rows {
+			if p := row.Rec; p.Live() && stopped(p.Supervisor.PID) && proc.Alive(p.Supervisor) {
+				held = append(held, p)
+			}
+		}
+		return err
+	})
+	for _, p := range held {
+		who := "the supervisor of " + p.Slug
+		if p.TurnID != "" {
+			who = "the supervisor of an agent's turn"
+		}
+		x.stopped(filepath.Join("processes", p.ID, "lock"), who+", pid "+strconv.Itoa(p.Supervisor.PID)+", is stopped (SIGSTOP): what it looks after is neither ended in time nor seen to end", p.Supervisor.PID)
+	}
+	return err
 }
 
 // staysHeld tells that nobody let go of a lock while it was watched.
