@@ -36,7 +36,8 @@ func (r *Recoverer) Retry(ctx context.Context, key string) (Done, error) {
 
 // Dismiss ends the cycle of a session without running anything. The person who
 // does so is told of events of which nobody knows what was done about them, as
-// with every cycle. Where a cycle was given up it stays so: *session.Rejection.
+// with every cycle. Where a cycle was given up, or is about to be, it stays so:
+// *session.Rejection.
 func (r *Recoverer) Dismiss(ctx context.Context, key string) error {
 	it, ok, err := r.Find(r.Clock.Now(), key)
 	if err != nil {
@@ -51,7 +52,7 @@ func (r *Recoverer) Dismiss(ctx context.Context, key string) error {
 		}
 	}
 	return r.end(ctx, it, func(c session.Cycle) (session.Cycle, *session.Rejection) {
-		return c.Close(c.Ticket(), session.EndDismissed, "a person has dismissed it", r.Clock.Now())
+		return c.Dismiss(r.Clock.Now())
 	})
 }
 

@@ -327,6 +327,25 @@ func TestAnAnswerThatIsKnown(t *testing.T) {
 }
 
 // By hand: at once, and without running anything.
+// TestDismissIsNoWayAcrossATombstone: nor where it is only due.
+func TestDismissIsNoWayAcrossATombstone(t *testing.T) {
+	w := newWorld(t)
+	w.does(dies, dies)
+	w.run(typed("clean the house"))
+	w.tick()
+	for range 2 {
+		if _, err := w.Retry(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.cycle(session.CycleInterrupted, "", 3)
+	no, rejected := errors.AsType[*session.Rejection](w.Dismiss(t.Context(), key))
+	if !rejected || no.Code != session.ConflictExhausted || no.Remedy() != "claw sessions new begins a new conversation" {
+		t.Errorf("%+v", no)
+	}
+	w.cycle(session.CycleInterrupted, "", 3)
+}
+
 func TestByHand(t *testing.T) {
 	w := newWorld(t)
 	w.does(dies, dies)

@@ -214,6 +214,20 @@ func (c Cycle) Close(seen Ticket, e Ending, why string, now time.Time) (Cycle, *
 	return c.closed(e, why, now), nil
 }
 
+// Dismiss is a person's wish that nothing more be done about what was cut off. A
+// cycle that is about to be given up is fenced as one that was
+// (spec/tasks-recovery.md 4.7): only a new conversation is beyond it.
+func (c Cycle) Dismiss(now time.Time) (Cycle, *Rejection) {
+	const command = "dismiss"
+	if code := c.free(); code != "" {
+		return c, c.reject(command, code)
+	}
+	if c.exhausted() {
+		return c, c.reject(command, ConflictExhausted)
+	}
+	return c.closed(EndDismissed, "a person has dismissed it", now), nil
+}
+
 // Retry is a person's wish not to wait for the next attempt. It gives nothing
 // back: a cycle without attempts has none.
 func (c Cycle) Retry(now time.Time) (Cycle, *Rejection) {

@@ -224,6 +224,17 @@ func TestCycleAgainstALog(t *testing.T) {
 					w.over()
 				}
 			},
+			"dismiss": func(*rapid.T) {
+				may := w.view() == session.ViewRecoverable
+				after, no := w.c.Dismiss(w.now)
+				done := w.did("dismiss", after, no)
+				if done != may {
+					t.Fatalf("dismissed %v, by the log %v (%+v)", done, may, no)
+				}
+				if done {
+					w.over()
+				}
+			},
 			"retry": func(*rapid.T) {
 				after, no := w.c.Retry(w.now)
 				w.did("retry", after, no)
