@@ -305,7 +305,9 @@ func (y *year) person() bool {
 		}
 		_, err := y.Remove(y.t.Context(), j.name)
 		died := !y.try("remove", err)
-		y.switchedOff()
+		if j.removed = y.automation(id).ID == ""; j.removed && j.current != nil {
+			y.close(id, latest(j.current.from, y.lastRecord(id))) // also of a one-shot: nothing more is owed
+		}
 		y.make(y.random.IntN(60))
 		return !died
 	}
