@@ -37,13 +37,15 @@ func exitCodes() []codeDoc {
 	}
 }
 
+const (
+	exitWordsUsage = "usage"
+	exitWordsState = "state damaged or not writable"
+)
+
 // exitsOf is the same for one command, by its words without the program, in
 // the words of its help and of its page. "" is claw itself: it has none.
 func exitsOf(path string) []codeDoc {
-	const (
-		usage = "usage"
-		state = "state damaged or not writable"
-	)
+	const usage, state = exitWordsUsage, exitWordsState
 	switch path {
 	case "":
 		return nil
@@ -56,18 +58,6 @@ func exitsOf(path string) []codeDoc {
 			{"125", "claw failed"},
 			{"126", "not runnable"},
 			{"127", "not found"},
-			{"128+n", "signal n"},
-		}
-	case "agent send":
-		return []codeDoc{
-			{"0", "there is a reply"},
-			{"1", "the agent failed, said nothing, or a hook blocked the turn"},
-			{"2", usage},
-			{"3", "no such agent"},
-			{"4", "the session is busy, or the agent did not take the message"},
-			{"5", state},
-			{"124", "timed out"},
-			{"125", "what the agent did is not known"},
 			{"128+n", "signal n"},
 		}
 	case "heartbeat tick":
@@ -98,18 +88,6 @@ func exitsOf(path string) []codeDoc {
 		return []codeDoc{{"0", "written"}, {"2", usage}, {"3", "not found"}, {"4", "not written: the record as it is, is printed"}, {"5", "state damaged or not writable, or the outcome is not known"}}
 	case "flow run-task":
 		return []codeDoc{{"0", "it is part of the flow"}, {"2", usage}, {"3", "no such flow, or no such work"}, {"4", "refused"}, {"5", state}}
-	case "agent run":
-		return []codeDoc{{"0", "it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "refused"}, {"5", state}}
-	case "agent wait":
-		return []codeDoc{{"0", "it succeeded"}, {"1", "it failed"}, {"2", usage}, {"3", "no such run"}, {"4", "it is somebody else's"}, {"5", state}, {"75", "it goes on"}, {"124", "it timed out"}}
-	case "agent cancel":
-		return []codeDoc{{"0", "it has ended for it"}, {"2", usage}, {"3", "no such run"}, {"4", "it has ended already, or is somebody else's"}, {"5", state}, {"75", "told to end, and not ended in time"}}
-	case "agent complete":
-		return []codeDoc{{"0", "there is an answer"}, {"1", "there is none"}, {"2", usage}, {"3", "no such agent"}, {"4", "refused"}, {"5", state}, {"124", "timed out"}, {"128+n", "signal n"}}
-	case "hook dispatch":
-		return []codeDoc{{"0", "the agent has begun, or it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "not begun in time, or refused; it never will be"}, {"5", state}}
-	case "hook serve":
-		return []codeDoc{{"0", "told to end"}, {"2", "usage, no token, or an address that is not allowed"}, {"4", "the address cannot be listened on"}, {"5", state}}
 	case "automations import":
 		return []codeDoc{{"0", "done, or nothing to do"}, {"1", "some of it cannot be imported"}, {"2", usage}, {"3", "there is no such file, or no crontab"}, {"4", "refused"}, {"5", state}}
 	case "recover scan", "recover list":
@@ -125,5 +103,40 @@ func exitsOf(path string) []codeDoc {
 	case "deliveries retry":
 		return []codeDoc{{"0", "delivered"}, {"1", "not delivered, or not known"}, {"2", usage}, {"3", "not found"}, {"4", "refused"}, {"5", state}}
 	}
+	if exits := agentExits(path); exits != nil {
+		return exits
+	}
 	return []codeDoc{{"0", "done"}, {"1", "failed"}, {"2", usage}, {"3", "not found"}, {"4", "refused"}, {"5", state}}
+}
+
+// agentExits are those of the commands that have an agent asked; nil: it is none.
+func agentExits(path string) []codeDoc {
+	const usage, state = exitWordsUsage, exitWordsState
+	switch path {
+	case "agent send":
+		return []codeDoc{
+			{"0", "there is a reply"},
+			{"1", "the agent failed, said nothing, or a hook blocked the turn"},
+			{"2", usage},
+			{"3", "no such agent"},
+			{"4", "the session is busy, or the agent did not take the message"},
+			{"5", state},
+			{"124", "timed out"},
+			{"125", "what the agent did is not known"},
+			{"128+n", "signal n"},
+		}
+	case "agent run":
+		return []codeDoc{{"0", "it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "refused"}, {"5", state}}
+	case "agent wait":
+		return []codeDoc{{"0", "it succeeded"}, {"1", "it failed"}, {"2", usage}, {"3", "no such run"}, {"4", "it is somebody else's"}, {"5", state}, {"75", "it goes on"}, {"124", "it timed out"}}
+	case "agent cancel":
+		return []codeDoc{{"0", "it has ended for it"}, {"2", usage}, {"3", "no such run"}, {"4", "it has ended already, or is somebody else's"}, {"5", state}, {"75", "told to end, and not ended in time"}}
+	case "agent complete":
+		return []codeDoc{{"0", "there is an answer"}, {"1", "there is none"}, {"2", usage}, {"3", "no such agent"}, {"4", "refused"}, {"5", state}, {"124", "timed out"}, {"128+n", "signal n"}}
+	case "hook dispatch":
+		return []codeDoc{{"0", "the agent has begun, or it is written down"}, {"2", usage}, {"3", "no such agent"}, {"4", "not begun in time, or refused; it never will be"}, {"5", state}}
+	case "hook serve":
+		return []codeDoc{{"0", "told to end"}, {"2", "usage, no token, or an address that is not allowed"}, {"4", "the address cannot be listened on"}, {"5", state}}
+	}
+	return nil
 }

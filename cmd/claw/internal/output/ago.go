@@ -2,7 +2,7 @@ package output
 
 import "time"
 
-// Ago writes a time for people, seen from now: "12s ago", "41m ago", "5h ago",
+// Ago writes a time for people, seen from now: "just now", "12s ago", "41m ago", "5h ago",
 // "yesterday", "4 days ago", beyond 30 days the date; for the future "in 14h",
 // "tomorrow". Days are those of now's zone. The zero time is "never".
 func Ago(t, now time.Time) string {
@@ -13,6 +13,8 @@ func Ago(t, now time.Time) string {
 	d := now.Sub(t).Abs()
 	days := civilDays(t, now)
 	switch {
+	case d < time.Second && past:
+		return "just now"
 	case d < time.Second:
 		return "now"
 	case d < time.Minute:

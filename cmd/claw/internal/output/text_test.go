@@ -104,8 +104,9 @@ func TestAgo(t *testing.T) {
 		want string
 	}{
 		{time.Time{}, "never"},
-		{now, "now"},
-		{now.Add(-999 * time.Millisecond), "now"},
+		{now, "just now"},
+		{now.Add(-999 * time.Millisecond), "just now"},
+		{now.Add(999 * time.Millisecond), "now"},
 		{now.Add(-23 * time.Second), "23s ago"},
 		{now.Add(-59*time.Second - 999*time.Millisecond), "59s ago"},
 		{now.Add(-12 * time.Minute), "12m ago"},
