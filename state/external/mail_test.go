@@ -191,7 +191,7 @@ func TestMailIsLinear(t *testing.T) {
 		if tt.head == html {
 			external.ParseMail([]byte(tt.head + strings.Repeat(tt.piece, size/len(tt.piece)) + "</script"))
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > time.Minute {
 			t.Errorf("%q with %.40q took %v", tt.head, tt.piece, took)
 		}
 	}
