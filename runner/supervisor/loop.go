@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -72,6 +73,7 @@ type supervisor struct {
 	warnings  []string // about the start, for the caller and the row
 	announced bool     // the caller has been told that the command runs
 	recorded  bool     // and so has its row, see rush.go
+	told      bool     // the end has been told before it could be written
 	rush      <-chan struct{}
 
 	panics int      // of earlier incarnations
@@ -232,7 +234,7 @@ func (s *supervisor) finish() int {
 	s.out.Close()
 	row := s.conclude(left)
 	failpoint.Hit("concluded")
-	if taken := s.link.end(row); !taken && !row.Background {
+	if taken := s.told || s.link.end(row); !taken && !row.Background {
 		row = s.unclaimed(row)
 	}
 	sweep := retention.Due(s.store, s.clock.Now())
@@ -250,7 +252,8 @@ func (s *supervisor) finish() int {
 }
 
 // conclude retries until the end is written: a full disk must not make a
-// finished command look as if claw had died. Where the whole state directory
+// finished command look as if claw had died. A caller is not kept that long: it
+// gets the result, and the word that the ledger has not. Where the whole state directory
 // is gone there is nobody to write it for, and where a newer claw has taken it
 // over nobody may: letting the life-line go leaves the end to that one.
 func (s *supervisor) conclude(left []process.Leftover) process.Process {
@@ -258,6 +261,7 @@ func (s *supervisor) conclude(left []process.Leftover) process.Process {
 		Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(),
 		Totals: s.out.Totals(), Tail: s.out.Tail(process.TailChars), Told: s.out.Tail(event.MaxDetails), Leftover: left,
 	}
+	began := s.clock.Elapsed()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Minute) {
 		if _, err := os.Stat(s.store.Dir()); errors.Is(err, fs.ErrNotExist) {
 			return s.unwritten(end)
@@ -273,8 +277,26 @@ func (s *supervisor) conclude(left []process.Leftover) process.Process {
 			return s.unwritten(end)
 		}
 		s.note("write the end: " + err.Error())
+		if s.clock.Elapsed()-began >= callerPatience && s.ownResult() {
+			s.told = s.link.end(s.unrecorded(end, err))
+		}
 		clock.Sleep(context.Background(), s.clock, wait)
 	}
+}
+
+// ownResult tells that somebody waits for the end who needs no ledger for it. A
+// turn and a run of an automation are their rows: whoever looks after one writes
+// the next from this one.
+func (s *supervisor) ownResult() bool {
+	return s.link.attached() && s.spec.Row.TurnID == "" && s.spec.Row.RunID == ""
+}
+
+// unrecorded is the final row for a caller that cannot wait for the ledger.
+func (s *supervisor) unrecorded(end settle.End, why error) process.Process {
+	row := s.unwritten(end)
+	row.Output, row.Tail, row.Leftover = end.Totals, end.Tail, end.Leftover
+	row.Warnings = append(slices.Clone(row.Warnings), "its end is not recorded yet: "+why.Error())
+	return row
 }
 
 // unclaimed lists the end of a foreground process whose caller was killed
@@ -308,7 +330,7 @@ func (s *supervisor) writeEnd(end settle.End) (process.Process, error) {
 		opts = append(opts, state.Relaxed())
 	}
 	err := s.store.Update(context.Background(), func(tx *state.Tx) error {
-		if !s.link.attached() {
+		if !s.link.attached() && !s.told {
 			if err := settle.Promote(tx, s.id); err != nil {
 				return err
 			}
