@@ -147,8 +147,12 @@ func TestAttemptsAreSpaced(t *testing.T) {
 	if fmt.Sprint(at) != fmt.Sprint(want) {
 		t.Errorf("attempts at %v, want %v", at, want)
 	}
-	if p := w.Problems(); len(p) != 1 || p[0].Count != len(want) || p[0].Bytes != 4000 {
-		t.Errorf("problems %+v", p)
+	if p := w.Problems(); len(p) != 1 || p[0].Count != len(want) || p[0].Bytes != 0 {
+		t.Errorf("problems %+v: nothing is lost yet", p)
+	}
+	w.Close()
+	if p := w.Problems(); len(p) != 1 || p[0].Bytes != 4000 {
+		t.Errorf("in the end, problems %+v", p)
 	}
 }
 

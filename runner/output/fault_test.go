@@ -421,3 +421,44 @@ func TestLostEndIsAccountedFor(t *testing.T) {
 		t.Errorf("totals %+v", got)
 	}
 }
+
+// TestFullDiskIsWaitedFor: what was written while the disk was full is there when
+// it has room again, in order; of more than the writer keeps, the end.
+func TestFullDiskIsWaitedFor(t *testing.T) {
+	const keeps = 256 << 10
+	for _, size := range []int{1, 4000, keeps, keeps + 1, 3 * keeps} {
+		dir, clk := t.TempDir(), newClock()
+		full := false
+		f := &faulty{FS: output.Disk, decide: func(op, _ string, n int) (int, error) {
+			if full && op != "remove" {
+				return 0, syscall.ENOSPC
+			}
+			return n, nil
+		}}
+		w := output.NewWriter(dir, output.WriterOptions{Now: clk.now, FS: f})
+		var m model
+		m.write(w, output.Stdout, []byte("before\n"))
+		full = true
+		for i := 0; i < size; i += 1000 {
+			clk.step(time.Second)
+			m.write(w, output.Stream(1+i/1000%2), piece(1, min(1000, size-i), i))
+		}
+		if err := w.Flush(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%d bytes: on a full disk, Flush says %v", size, err)
+		}
+		if got := w.Totals(); got.Bytes != int64(7+size) || got.DroppedBytes != int64(size) {
+			t.Errorf("%d bytes: meanwhile, totals %+v", size, got)
+		}
+		full = false
+		if err := errors.Join(w.Flush(), w.Close()); err != nil {
+			t.Error(err)
+		}
+		got := verify(t, dir, &m, true)
+		if d := cmp.Diff(got.totals, w.Totals()); d != "" {
+			t.Errorf("%d bytes: Writer.Totals (-files +writer):\n%s", size, d)
+		}
+		if lost := got.totals.DroppedBytes; (lost == 0) != (size <= keeps) || lost >= int64(size) {
+			t.Errorf("%d bytes: %d are lost", size, lost)
+		}
+	}
+}

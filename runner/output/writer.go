@@ -40,6 +40,7 @@ type Writer struct {
 	segs     []segment // kept, oldest first; the last one is being written if cur is open
 	cur      *current
 	ring     ring
+	held     held
 	problems []Problem
 	blame    int // the problem that drops are charged to
 
@@ -73,7 +74,8 @@ func NewWriter(dir string, o WriterOptions) *Writer {
 }
 
 // Write captures p. Whatever happens, it returns and the command goes on:
-// what cannot be written is counted as dropped (Totals, Problems). After Close
+// what cannot be written is counted as dropped (Totals, Problems), but for the
+// last of it where the disk is full: that is written when there is room. After Close
 // it does nothing, late output of an ended process is not kept
 // (spec/exec-process.md 1.8).
 func (w *Writer) Write(stream Stream, p []byte) {
@@ -89,22 +91,37 @@ func (w *Writer) Write(stream Stream, p []byte) {
 	w.last = now
 	w.ring.add(stream, p)
 	w.check(now)
+	w.flush(now)
+	if w.held.bytes > 0 {
+		w.hold(stream, p)
+		return
+	}
+	switch rest := w.keep(stream, p, now); {
+	case len(rest) == 0:
+	case w.full():
+		w.hold(stream, rest)
+	default:
+		w.lose(rest)
+	}
+}
+
+// keep writes p, and returns what of it cannot be written now.
+func (w *Writer) keep(stream Stream, p []byte, now time.Time) []byte {
 	for len(p) > 0 {
 		n := w.room(p)
 		if n == 0 {
 			w.finish()
 			if !w.begin(now) {
-				w.lose(p)
-				return
+				return p
 			}
 			continue
 		}
 		k, ok := w.put(stream, p[:n], now)
 		if p = p[k:]; !ok {
-			w.lose(p)
-			return
+			return p
 		}
 	}
+	return nil
 }
 
 // room says how much of p goes into the current segment; 0 asks for a new
@@ -190,7 +207,13 @@ func (w *Writer) advance(p []byte, lines int64) {
 func (w *Writer) Totals() process.Totals {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return totals(w.segs, w.end, w.lines, w.bol)
+	end, lines, bol := w.end, w.lines, w.bol
+	for _, piece := range w.held.pieces {
+		end += int64(len(piece.data))
+		lines += int64(bytes.Count(piece.data, newline))
+		bol = piece.data[len(piece.data)-1] == '\n'
+	}
+	return totals(w.segs, end, lines, bol)
 }
 
 func totals(segs []segment, end, lines int64, bol bool) process.Totals {
@@ -233,8 +256,10 @@ func (w *Writer) Close() error {
 	}
 	w.closed = true
 	now := w.now()
-	w.checkAt = time.Time{}
+	w.checkAt, w.retryAt = time.Time{}, time.Time{}
 	w.check(now)
+	w.flush(now)
+	w.loseHeld()
 	w.finish()
 	w.sweep(now)
 	if w.end == w.keptEnd() {

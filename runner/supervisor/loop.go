@@ -33,6 +33,11 @@ const (
 	// callerPatience is how long a caller that reads slowly is waited for once
 	// its command has been ended by claw.
 	callerPatience = 2 * time.Second
+	// endEvery is the longest pause between attempts to write the end.
+	endEvery = 10 * time.Second
+	// outputPatience is how long the end waits for a disk to have room for the
+	// output that stands before it.
+	outputPatience = 10 * time.Minute
 	// reaperLag is how long the reaper may take to find that no child is left.
 	reaperLag = 2 * time.Millisecond
 )
@@ -231,7 +236,6 @@ func (s *supervisor) finish() int {
 	failpoint.Hit("settling")
 	s.control.close()
 	left := s.leftover()
-	s.out.Close()
 	row := s.conclude(left)
 	failpoint.Hit("concluded")
 	if taken := s.told || s.link.end(row); !taken && !row.Background {
@@ -252,21 +256,25 @@ func (s *supervisor) finish() int {
 }
 
 // conclude retries until the end is written: a full disk must not make a
-// finished command look as if claw had died. A caller is not kept that long: it
-// gets the result, and the word that the ledger has not. Where the whole state directory
-// is gone there is nobody to write it for, and where a newer claw has taken it
-// over nobody may: letting the life-line go leaves the end to that one.
+// finished command look as if claw had died, nor cost what it printed last. A
+// caller is not kept that long: it gets the result, and the word that the ledger
+// has not. Where the whole state directory is gone there is nobody to write it
+// for, and where a newer claw has taken it over nobody may: letting the life-line
+// go leaves the end to that one.
 func (s *supervisor) conclude(left []process.Leftover) process.Process {
-	end := settle.End{
-		Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(),
-		Totals: s.out.Totals(), Tail: s.out.Tail(process.TailChars), Told: s.out.Tail(event.MaxDetails), Leftover: left,
-	}
-	began := s.clock.Elapsed()
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Minute) {
+	end := settle.End{Phase: process.Exited, Exit: s.outcome(), At: s.clock.Now(), Leftover: left}
+	began, noted := s.clock.Elapsed(), ""
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, endEvery) {
 		if _, err := os.Stat(s.store.Dir()); errors.Is(err, fs.ErrNotExist) {
 			return s.unwritten(end)
 		}
-		row, err := s.writeEnd(end)
+		var row process.Process
+		err := s.out.Flush()
+		if waited := s.clock.Elapsed() - began; err == nil || waited >= outputPatience || s.ownResult() {
+			s.out.Close()
+			end.Totals, end.Tail, end.Told = s.out.Totals(), s.out.Tail(process.TailChars), s.out.Tail(event.MaxDetails)
+			row, err = s.writeEnd(end)
+		}
 		switch {
 		case err == nil && row.ID == "":
 			return s.unwritten(end)
@@ -276,7 +284,10 @@ func (s *supervisor) conclude(left []process.Leftover) process.Process {
 			s.note("write the end: " + err.Error())
 			return s.unwritten(end)
 		}
-		s.note("write the end: " + err.Error())
+		if err.Error() != noted {
+			noted = err.Error()
+			s.note("write the end: " + noted)
+		}
 		if s.clock.Elapsed()-began >= callerPatience && s.ownResult() {
 			s.told = s.link.end(s.unrecorded(end, err))
 		}
