@@ -39,7 +39,25 @@ func (c *agentSend) turn(a *app, turns *agent.Turns, req agent.Request) error {
 	if a.io.OutTTY && out.last != 0 && out.last != '\n' {
 		fmt.Fprintln(a.io.Out)
 	}
-	return turnError(res.Turn, code)
+	return a.goneOnWith(turnError(res.Turn, code), res.Turn)
+}
+
+// goneOnWith adds to the error of a turn that recovery goes on with it, where that
+// is so.
+func (a *app) goneOnWith(err error, t session.Turn) error {
+	f, failed := err.(*failure)
+	if !failed {
+		return err
+	}
+	rec, noRec := a.recoverer()
+	if noRec != nil {
+		return err
+	}
+	it, ok, seenErr := rec.Seen(a.now(), t.SessionKey)
+	if seenErr == nil && ok && it.State == session.ViewRecoverable && it.Cycle.SourceTurnID == t.ID {
+		f.remedy = append(f.remedy, "it is gone on with by itself, and the answer delivered: claw recover scan says when")
+	}
+	return f
 }
 
 // sentTurn is the answer as JSON. The reply is in one place only.

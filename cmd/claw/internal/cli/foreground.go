@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -151,6 +152,11 @@ func (c *execCmd) yielded(a *app, x *execution, h *supervisor.Handle) error {
 
 // ended passes the command's own code on.
 func (c *execCmd) ended(a *app, x *execution, h *supervisor.Handle, err error) error {
+	for _, w := range h.Row.Warnings {
+		if !slices.Contains(h.Warnings, w) { // those of the start have been told
+			a.io.Note(w)
+		}
+	}
 	if c.JSON {
 		text, discarded := control.Aggregate(x.store, h.Row.ID, x.cfg.Tools.Exec.MaxOutputChars)
 		if jsonErr := a.io.JSON(control.Ended(h.Row, text, discarded).Details); jsonErr != nil {
