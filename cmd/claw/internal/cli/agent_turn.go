@@ -54,7 +54,8 @@ func (a *app) goneOnWith(err error, t session.Turn) error {
 		return err
 	}
 	it, ok, seenErr := rec.Seen(a.now(), t.SessionKey)
-	if seenErr == nil && ok && it.State == session.ViewRecoverable && it.Cycle.SourceTurnID == t.ID {
+	begun := it.State == session.ViewRecoverable || it.State == session.ViewBlocked // by an attempt that is at work already
+	if seenErr == nil && ok && begun && it.Cycle.SourceTurnID == t.ID {
 		f.remedy = append(f.remedy, "it is gone on with by itself, and the answer delivered: claw recover scan says when")
 	}
 	return f
