@@ -212,7 +212,7 @@ func (n *night) judge() {
 	n.t.Helper()
 	r := n.rows()
 	for _, e := range n.errands {
-		admitted, ordinary, good, told := 0, 0, 0, 0
+		admitted, ordinary, good, told, held := 0, 0, 0, 0, false
 		shown := strings.Contains(e.result.out, "seen by bert")
 		for _, t := range r.turns {
 			if !strings.Contains(t.Message, e.marker) {
@@ -224,6 +224,9 @@ func (n *night) judge() {
 			} else {
 				n.counts["continued"]++
 			}
+			// Who was killed after he had got the end of a turn that failed found that
+			// in his hands.
+			held = held || t.ReplyMode == conversation.ReplyCaller && t.Status == conversation.TurnFailed
 			if t.Status == conversation.TurnSucceeded {
 				good++
 				shown = shown || t.DeliveryID != ""
@@ -244,7 +247,7 @@ func (n *night) judge() {
 			n.t.Errorf("%s: %s: exit 0, %d answers", n.name, e.marker, good)
 		case good == 1 && !shown && e.result.code >= 0: // who was killed with it in his hands finds it in the session
 			n.t.Errorf("%s: %s: there is an answer, and nobody has got it (exit %d, %q)", n.name, e.marker, e.result.code, e.result.err)
-		case admitted > 0 && good+told == 0 && e.result.code < 0 && !n.superseded(r, e):
+		case admitted > 0 && good+told == 0 && e.result.code < 0 && !held && !n.superseded(r, e):
 			n.t.Errorf("%s: %s: it was accepted, nobody has an answer, and nobody was told", n.name, e.marker)
 		}
 	}
@@ -255,7 +258,7 @@ func (n *night) judge() {
 		n.inOrder("task "+t.ID, t.CreatedAt, t.StartedAt, t.EndedAt)
 	}
 	if n.t.Failed() {
-		n.t.Logf("errands %+v", n.errands)
+		n.t.Logf("errands %+v\nturns %+v\nsessions %+v\ndeliveries %+v", n.errands, r.turns, r.sessions, r.deliveries)
 	}
 }
 

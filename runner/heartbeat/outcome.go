@@ -39,8 +39,12 @@ func (e *Engine) answer(tx *state.Tx, t *session.Turn, reply string, kept bool) 
 	switch {
 	case t.Kind != session.KindUser:
 		return e.answered(tx, t, reply, kept)
-	case t.ReplyMode == session.ReplyDeliver && t.Status == session.TurnSucceeded && strings.TrimSpace(reply) != "":
+	case t.ReplyMode != session.ReplyDeliver || kept:
+	case t.Status == session.TurnSucceeded && strings.TrimSpace(reply) != "":
 		return e.intend(tx, t, "", strings.TrimRight(reply, "\n"), replySource(t))
+	case t.Status != session.TurnSucceeded && t.Status != session.TurnLost:
+		// Who would have been told by the exit status is gone.
+		return e.intend(tx, t, "failed", "The agent "+t.Agent+" was asked this and has not answered ("+why(t)+"):\n\n"+t.Message, replySource(t))
 	}
 	return nil
 }
