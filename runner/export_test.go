@@ -22,6 +22,7 @@ type Script struct {
 	Do      func(ctx context.Context, w heartbeat.Planned) (session.Turn, error)
 	Flush   func(ctx context.Context) (deliver.Flushed, error)
 	Waiting func() time.Time
+	Tasks   func() // nobody may carry out what goes on
 	// Next is when automations have something to do next; Prepare is told so
 	// shortly before, and says how many commands that are. They are claimed by
 	// Ahead and started by StartAt.
@@ -43,8 +44,12 @@ func (r *Runner) Play(s Script) {
 		do:       s.Do,
 		flush:    func(context.Context) (deliver.Flushed, error) { return deliver.Flushed{}, nil },
 		due:      func(time.Time) bool { return false },
-		tasks:    func(context.Context) {},
-		waiting:  func(time.Time) (time.Time, error) { return time.Time{}, nil },
+		tasks: func(context.Context) {
+			if s.Tasks != nil {
+				s.Tasks()
+			}
+		},
+		waiting: func(time.Time) (time.Time, error) { return time.Time{}, nil },
 	}
 	if s.Next != nil {
 		p.schedule = func(context.Context, func(string) bool) (scheduler.Work, error) {

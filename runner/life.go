@@ -258,8 +258,8 @@ func (l *life) tellErrors() {
 	l.shift.report = Report{} // it would grow for ever
 }
 
-// due tells that there is reason for a pass. Where something runs one is made
-// each minute, for nobody is told of the death of a supervisor.
+// due tells that there is reason for a pass. Where something runs, or a task goes
+// on, one is made each minute, for nobody is told of the death of who does it.
 func (l *life) due() bool {
 	if l.shift.stuck != nil {
 		return l.Clock.Elapsed() >= l.until
@@ -268,7 +268,7 @@ func (l *life) due() bool {
 	if !l.order.IsZero() && since >= drainEvery {
 		return true
 	}
-	busy := l.shift.live || len(l.shift.busy) > 0
+	busy := l.shift.live || l.shift.tasks.active || len(l.shift.busy) > 0
 	return l.first || l.shift.stirred(l.seen) || busy && since >= clock.Longest || since >= sweepEvery
 }
 

@@ -77,7 +77,7 @@ func (r *Runner) work(m boot.Mode) *parts {
 		flush:    r.Post.Flush,
 		due:      func(now time.Time) bool { return retention.Due(r.Store, now) },
 		sweep:    r.sweep,
-		tasks:    func(ctx context.Context) { r.keeper().Sweep(ctx) },
+		tasks:    r.settleTasks,
 		waiting:  r.waiting,
 	}
 	if r.Hooks != nil {
@@ -110,10 +110,15 @@ func (r *Runner) calm() *scheduler.Scheduler {
 // try.
 func (r *Runner) sweep(ctx context.Context, now time.Time) {
 	retention.Once(ctx, r.Store, r.Retain, now)
+	r.settleTasks(ctx)
 	if r.Hooks != nil {
 		r.Hooks.Reap(ctx, now)
 	}
 }
+
+// settleTasks ends the tasks that nobody carries out any more, and removes those
+// that are past their time.
+func (r *Runner) settleTasks(ctx context.Context) { r.keeper().Sweep(ctx) }
 
 func (r *Runner) live() (bool, error) {
 	found := false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"claw/runner/clock"
 	"claw/runner/heartbeat"
 	"claw/state"
 	"claw/state/boot"
@@ -28,7 +29,7 @@ func (s *shift) pass(ctx context.Context) {
 	s.going, s.live = going, live || len(going) > 0
 	s.schedule(ctx, w)
 	s.carryAsked(ctx, w)
-	s.settleTasks(ctx, w, now)
+	s.settleTasks(ctx, w)
 	s.fail(w.converge(ctx))
 	plan, err := w.plan(now)
 	s.fail(err)
@@ -44,46 +45,46 @@ func (s *shift) pass(ctx context.Context) {
 }
 
 // tasksEvery is how often tasks are looked at that nobody may carry out any more
-// (spec/tasks-recovery.md 1.10).
-const tasksEvery = time.Minute
+// (spec/tasks-recovery.md 1.10): a little less than the minute after which a pass
+// is made while some go on.
+const tasksEvery = clock.Longest - 5*time.Second
 
 // tasksSeen is what was seen of the tasks.
 type tasksSeen struct {
 	looked   bool
 	at       time.Duration // on the monotonic clock
-	idle     bool          // none went on
+	active   bool          // some went on
 	position int64         // of the journal then
 }
 
 // settleTasks ends the tasks that nobody carries out any more, and does to their
-// flows what follows: where a task goes on, with each tick and each minute of a
-// runner, else when what is old is swept. Errors are not worth more than the next
-// try: the audit has them.
-func (s *shift) settleTasks(ctx context.Context, w *parts, now time.Time) {
-	if s.mode == boot.Draining || s.tasks.looked && s.clock.Elapsed()-s.tasks.at < tasksEvery {
+// flows what follows: with each tick, and each minute of a runner. What is merely
+// old goes with the sweep. Errors are not worth more than the next try: the audit
+// has them.
+func (s *shift) settleTasks(ctx context.Context, w *parts) {
+	seen := &s.tasks
+	if s.mode == boot.Draining || seen.looked && s.clock.Elapsed()-seen.at < tasksEvery {
 		return
 	}
-	s.tasks.looked, s.tasks.at = true, s.clock.Elapsed()
-	active, err := s.tasksGoOn()
-	if err == nil && (active || w.due(now)) {
+	if err := s.lookForTasks(); err == nil && seen.active {
 		w.tasks(ctx)
 	}
+	seen.looked, seen.at = true, s.clock.Elapsed()
 }
 
-// tasksGoOn tells whether any row says so. Nothing is decoded, and where nothing
-// was written since the last time nothing is read.
-func (s *shift) tasksGoOn() (active bool, err error) {
-	err = s.r.Store.View(func(tx *state.Tx) error {
-		if s.tasks.idle && s.tasks.position == tx.Position() {
+// lookForTasks finds out whether any row says that it goes on. Nothing is decoded,
+// and where nothing was written since the last time nothing is read.
+func (s *shift) lookForTasks() error {
+	return s.r.Store.View(func(tx *state.Tx) error {
+		seen := &s.tasks
+		if seen.looked && !seen.active && seen.position == tx.Position() {
 			return nil
 		}
 		queued, err1 := state.Tasks.Mentions(tx, `"status":"`+string(task.Queued)+`"`)
 		running, err2 := state.Tasks.Mentions(tx, `"status":"`+string(task.Running)+`"`)
-		active = queued || running
-		s.tasks.idle, s.tasks.position = !active, tx.Position()
+		seen.active, seen.position = queued || running, tx.Position()
 		return errors.Join(err1, err2)
 	})
-	return active, err
 }
 
 // begin starts what takes long, as far as the mode allows it.

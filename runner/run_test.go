@@ -22,6 +22,7 @@ import (
 	"claw/state"
 	"claw/state/session"
 	"claw/state/statetest"
+	"claw/state/task"
 	"claw/state/ulid"
 )
 
@@ -556,4 +557,35 @@ func TestStop(t *testing.T) {
 	if _, err := runner.Stop(t.Context(), h.dir); !errors.Is(err, runner.ErrNotUp) {
 		t.Errorf("without a directory: %v", err)
 	}
+}
+
+// TestTasksAreLookedForEachMinute: one goes on by its row, and claw has started
+// nothing for it, so that nobody is told when whoever carries it out has died
+// (spec/tasks-recovery.md 1.10: every 60 s).
+func TestTasksAreLookedForEachMinute(t *testing.T) {
+	h := newHouse(t)
+	looks := 0
+	h.script.Tasks = func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		looks++
+	}
+	s := h.open()
+	x, err := task.New(task.Task{ID: "T", Runtime: task.CLI, OwnerKey: "agent:main:main", Task: "build", Status: task.Running}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Update(t.Context(), func(tx *state.Tx) error { return state.Tasks.Add(tx, x.ID, x) })
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	h.until("ten looks", func() bool {
+		h.minute()
+		return h.get(&looks) >= 10
+	})
+	if passed := h.clock.Now().Sub(noon); passed > 20*time.Minute {
+		t.Errorf("ten looks took %s", passed)
+	}
+	h.finish()
 }
