@@ -64,7 +64,7 @@ func (x *exam) held(rel, path string, info os.FileInfo) {
 	}
 	switch {
 	case known && stopped(id.PID):
-		x.stopped(rel, who+" holds it and is stopped (SIGSTOP): nothing goes on behind it", pid)
+		x.addStopped(rel, who+" holds it and is stopped (SIGSTOP): nothing goes on behind it", pid)
 		x.fix = x.fix && rel != "lock"
 	case rel == "lock" && x.staysHeld(path):
 		x.add("lock_held", rel, who+" keeps it: all others wait who want to write", "ps -p "+strconv.Itoa(pid)+" shows who that is; nothing was mended meanwhile")
@@ -72,7 +72,7 @@ func (x *exam) held(rel, path string, info os.FileInfo) {
 	}
 }
 
-func (x *exam) stopped(rel, what string, pid int) {
+func (x *exam) addStopped(rel, what string, pid int) {
 	x.add("lock_stopped", rel, what, "kill -CONT "+strconv.Itoa(pid)+" lets it go on; kill -KILL "+strconv.Itoa(pid)+" ends it")
 }
 
@@ -95,7 +95,7 @@ func (x *exam) supervisors() error {
 		if p.TurnID != "" {
 			who = "the supervisor of an agent's turn"
 		}
-		x.stopped(filepath.Join("processes", p.ID, "lock"), who+", pid "+strconv.Itoa(p.Supervisor.PID)+", is stopped (SIGSTOP): what it looks after is neither ended in time nor seen to end", p.Supervisor.PID)
+		x.addStopped(filepath.Join("processes", p.ID, "lock"), who+", pid "+strconv.Itoa(p.Supervisor.PID)+", is stopped (SIGSTOP): what it looks after is neither ended in time nor seen to end", p.Supervisor.PID)
 	}
 	return err
 }

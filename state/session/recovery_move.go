@@ -214,16 +214,23 @@ func (c Cycle) Close(seen Ticket, e Ending, why string, now time.Time) (Cycle, *
 	return c.closed(e, why, now), nil
 }
 
+// byHand is why a person may not decide about a cycle.
+func (c Cycle) byHand(command string) *Rejection {
+	if code := c.free(); code != "" {
+		return c.reject(command, code)
+	}
+	if c.exhausted() {
+		return c.reject(command, ConflictExhausted)
+	}
+	return nil
+}
+
 // Dismiss is a person's wish that nothing more be done about what was cut off. A
 // cycle that is about to be given up is fenced as one that was
 // (spec/tasks-recovery.md 4.7): only a new conversation is beyond it.
 func (c Cycle) Dismiss(now time.Time) (Cycle, *Rejection) {
-	const command = "dismiss"
-	if code := c.free(); code != "" {
-		return c, c.reject(command, code)
-	}
-	if c.exhausted() {
-		return c, c.reject(command, ConflictExhausted)
+	if no := c.byHand("dismiss"); no != nil {
+		return c, no
 	}
 	return c.closed(EndDismissed, "a person has dismissed it", now), nil
 }
@@ -231,12 +238,8 @@ func (c Cycle) Dismiss(now time.Time) (Cycle, *Rejection) {
 // Retry is a person's wish not to wait for the next attempt. It gives nothing
 // back: a cycle without attempts has none.
 func (c Cycle) Retry(now time.Time) (Cycle, *Rejection) {
-	const command = "retry"
-	if code := c.free(); code != "" {
-		return c, c.reject(command, code)
-	}
-	if c.exhausted() {
-		return c, c.reject(command, ConflictExhausted)
+	if no := c.byHand("retry"); no != nil {
+		return c, no
 	}
 	c.NotBefore, c.RefusedSince = time.Time{}, time.Time{}
 	return c.changed(now), nil

@@ -176,7 +176,11 @@ func unknownWords(d delivery.Delivery) string {
 // cycleWords are one session in which a turn was cut off: what happened, what
 // will be done and why, and the way out.
 func (a *app) cycleWords(it resume.Item, now time.Time) []string {
-	cut := "a turn was cut off " + output.Ago(it.Cycle.InterruptedAt, now) + ": " + it.Cycle.Reason
+	at := it.Cycle.InterruptedAt
+	if at.After(now) {
+		at = now // it has been noticed by this very look
+	}
+	cut := "a turn was cut off " + output.Ago(at, now) + ": " + it.Cycle.Reason
 	switch it.State {
 	case session.ViewTombstoned:
 		return []string{"given up after " + counted(it.Attempts, "attempt") + " (tombstone); nothing will be repeated", "start over:  " + it.Remedy}

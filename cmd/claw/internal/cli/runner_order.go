@@ -259,14 +259,15 @@ func (a *app) admittedInTurn(command string) error {
 // breakerOf is how much begins by itself: what the runner says of itself, or what
 // the next tick will find.
 func (a *app) breakerOf(st runner.State) boot.Breaker {
-	b := a.breaker()
 	switch {
-	case st.Running && st.Mode == string(boot.Safe):
+	case !st.Running:
+		return a.breaker()
+	case st.Mode == string(boot.Safe):
+		b := a.breaker()
 		b.Mode, b.Until = boot.Safe, st.Until
-	case st.Running:
-		b.Mode = boot.Normal
+		return b
 	}
-	return b
+	return boot.Breaker{Mode: boot.Normal}
 }
 
 // breaker is how much begins by itself where no runner is at work.

@@ -143,16 +143,11 @@ func (a *app) runnerPart(r *statusReport) error {
 // modeHolds is what the mode of a runner, or what the next tick will find,
 // keeps from beginning.
 func (a *app) modeHolds(st runner.State) hold {
-	switch {
-	case st.Running && st.Mode == string(boot.Draining):
+	if st.Running && st.Mode == string(boot.Draining) {
 		return hold{brief: "the runner is about to end", why: boot.Draining.Why(), remedy: nonEmpty(boot.Draining.Remedy())}
-	case st.Running && st.Mode == string(boot.Safe):
-		return safeMode(st.Until, st.Why)
-	case st.Running:
-		return hold{}
 	}
-	if b := a.breaker(); b.Mode == boot.Safe {
-		return safeMode(b.Until, boot.Safe.Why())
+	if b := a.breakerOf(st); b.Mode == boot.Safe {
+		return safeMode(b.Until, firstOf(st.Why, boot.Safe.Why()))
 	}
 	return hold{}
 }
