@@ -3,7 +3,6 @@ package crash_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,19 +21,11 @@ import (
 // TestAnnounceScenarios: those of spec/tasks-recovery.md 7 that are about telling
 // whoever asked of the end of a sub-agent.
 func TestAnnounceScenarios(t *testing.T) {
-	for name, test := range map[string]func(s *scene){
+	scenes(t, map[string]func(s *scene){
 		"scenario 27: told twice (openclaw#17122, #61525, #89626, #120231, #125797, #41235, #64040)":         toldTwice,
 		"scenario 28: never told (openclaw#77480, #67777, #93323, #86488, #98420, #100426, #79053)":          neverTold,
 		"scenario 28: given up, where somebody can see it, and told when he can be (openclaw#77480, #98420)": toldLate,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &scene{T: t, dir: filepath.Join(t.TempDir(), "state")}
-			s.life = s.begin(newWorld())
-			s.ok(s.ask("errand-one"))
-			test(s)
-		})
-	}
+	})
 }
 
 // service looks after sub-agents, in whatever life this is.
@@ -108,6 +99,7 @@ func (s *scene) queued(r subagent.Run) (found []event.Event) {
 // toldTwice: two programs tell of it at once, again and again, while whoever asked
 // is busy, and after a new start.
 func toldTwice(s *scene) {
+	s.ok(s.ask("errand-one"))
 	s.ok(s.cutOff(func() error { return s.ask("errand-two") }), s.launch("an answer"))
 	r := s.child("amber-reef")
 	other := s.begin(s.w)
@@ -140,6 +132,7 @@ func toldTwice(s *scene) {
 
 // neverTold: whoever asked is idle, and everything dies before anybody looks.
 func neverTold(s *scene) {
+	s.ok(s.ask("errand-one"))
 	r := s.child("amber-reef")
 	s.wait(30 * time.Minute)
 	s.life = s.begin(s.w)
@@ -154,6 +147,7 @@ func neverTold(s *scene) {
 // 8 s (6.5), whoever climbs it; the fifth attempt is the last, the audit has it,
 // and it is told when the session takes something again.
 func toldLate(s *scene) {
+	s.ok(s.ask("errand-one"))
 	s.phase(session.CycleTombstoned)
 	r := s.child("amber-reef")
 	for i, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 0} {

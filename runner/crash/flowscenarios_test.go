@@ -3,7 +3,6 @@ package crash_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -19,21 +18,14 @@ import (
 
 // TestFlowScenarios: those of spec/tasks-recovery.md 7 that are about flows.
 func TestFlowScenarios(t *testing.T) {
-	for name, test := range map[string]func(s *scene){
+	scenes(t, map[string]func(s *scene){
 		"scenario 12: the flow of lost work goes on (openclaw#92285, #92301, #126311)":              flowOfLostWork,
 		"scenario 13: a blocked flow that can go on is pruned (openclaw#117606)":                    blockedIsKept,
 		"scenario 14: an owner's key means a flow that is over (openclaw#119129)":                   ownersNewest,
 		"scenario 15: a cancel that is over still counts (openclaw#117713)":                         cancelledCounts,
 		"scenario 16: a blocker that has vanished wedges the owner (openclaw#143739, #144475)":      vanishedBlocker,
 		"scenario 17: a wish to cancel and the record it is about are two writes (openclaw#112708)": oneWrite,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &scene{T: t, dir: filepath.Join(t.TempDir(), "state")}
-			s.life = s.begin(newWorld())
-			test(s)
-		})
-	}
+	})
 }
 
 // book is what the owner of mainKey sees of the flows.

@@ -2,22 +2,17 @@ package crash_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"claw/runner"
 	"claw/state"
 	"claw/state/automation"
-	"claw/state/delivery"
 	"claw/state/flow"
 	"claw/state/session"
 	"claw/state/task"
-	"claw/state/ulid"
 )
 
 // TestReconcileEveryKind: a directory that was left with one of everything that
@@ -25,8 +20,7 @@ import (
 // what was said, a second repair finds nothing and writes nothing, and what is a
 // person's to decide stays (issue 5, section 2).
 func TestReconcileEveryKind(t *testing.T) {
-	s := &scene{T: t, dir: filepath.Join(t.TempDir(), "state")}
-	s.life = s.begin(newWorld())
+	s := newScene(t)
 	s.Scheduler = s.cron()
 	want, said := s.leaveOneOfEach()
 
@@ -119,16 +113,7 @@ func (s *scene) leaveOneOfEach() (want []string, said func()) {
 	// A command whose supervisor has died.
 	proc := s.command("amber-reef")
 	// A message of which nobody knows whether it arrived.
-	message := ulid.New(s.clock.Now())
-	s.ok(s.update(func(tx *state.Tx) error {
-		d, err := s.Post.Intend(tx, delivery.Delivery{ID: message, Route: here, Text: "errand-one"})
-		if err != nil {
-			return err
-		}
-		row, _, err1 := state.Deliveries.Get(tx, d.ID)
-		d, err2 := delivery.Begin(row.Rec, delivery.Sender(gone), tx.Now())
-		return errors.Join(err1, err2, state.Deliveries.Put(tx, d.ID, row.Rev, d))
-	}))
+	message := s.strand("errand-one")
 	// A turn that was cut off.
 	s.ok(s.cutOff(func() error { return s.ask("errand-two") }), s.lose("errand-two"))
 	open, err := s.open()
@@ -170,29 +155,5 @@ func (s *scene) leaveOneOfEach() (want []string, said func()) {
 		if got := s.get(f.ID); got.Status != flow.Cancelled {
 			s.Errorf("the flow is %s", got.Status)
 		}
-	}
-}
-
-// TestLeftAndFailed: whoever asked was killed, and then the agent failed by itself,
-// which is nothing to go on with. He is told, once.
-func TestLeftAndFailed(t *testing.T) {
-	s := &scene{T: t, dir: filepath.Join(t.TempDir(), "state")}
-	s.life = s.begin(newWorld())
-	s.ok(s.cutOff(func() error { return s.ask("errand-one") }), s.launch("half an answer"))
-	open, err := s.open()
-	s.ok(err, s.update(func(tx *state.Tx) error {
-		row, _, err := state.Processes.Get(tx, open[0].Rec.ProcessID)
-		code := 1
-		row.Rec.Exit.Code = &code
-		return errors.Join(err, state.Processes.Put(tx, row.ID, row.Rev, row.Rec))
-	}))
-	for range 3 {
-		s.after(11 * time.Minute)
-	}
-	if got := s.now().turns; len(got) != 1 || got[0].Status != session.TurnFailed {
-		t.Errorf("%+v", got)
-	}
-	if got := s.sent("errand-one"); len(got) != 1 || got[0].State != delivery.Delivered || !strings.Contains(got[0].Text, "has not answered (the agent failed with exit code 1") {
-		t.Errorf("%+v", got)
 	}
 }

@@ -31,7 +31,7 @@ import (
 // (hooks) stands in state/external (TestPlan) and runner/hook (TestDeadline,
 // TestBudget, TestCrash), and of 38 the random ids in runner/hook (TestMarkers).
 func TestScenarios(t *testing.T) {
-	for name, test := range map[string]func(s *scene){
+	scenes(t, map[string]func(s *scene){
 		"scenario 1: running rows survive a restart for ever (openclaw#78463, #65136, #75307, #79226, #88205)":                   runningForEver,
 		"scenario 2: a second drain waits for the same dead rows (openclaw#143420)":                                              secondDrain,
 		"scenario 3: a task without a child is taken for backed (openclaw#116329, #116343)":                                      childless,
@@ -51,14 +51,7 @@ func TestScenarios(t *testing.T) {
 		"scenario 35: what was to follow a restart is lost (openclaw#74424, #86742, #106138, #131888, #138489)":                  continuedOnce,
 		"scenario 39: an unreadable ledger is taken for an empty one (openclaw#77783, #97555, #95123, #87217)":                   emptyLedger,
 		"scenario 40: no way out of a tombstone, a dry run that disagrees (openclaw#137264, #130196)":                            outOfTheTombstone,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &scene{T: t, dir: filepath.Join(t.TempDir(), "state")}
-			s.life = s.begin(newWorld())
-			test(s)
-		})
-	}
+	})
 }
 
 // scene is a life whose errors end the test.
@@ -66,6 +59,23 @@ type scene struct {
 	*testing.T
 	*life
 	dir string
+}
+
+// newScene is one on a new state directory.
+func newScene(t *testing.T) *scene {
+	s := &scene{T: t, dir: filepath.Join(t.TempDir(), "state")}
+	s.life = s.begin(newWorld())
+	return s
+}
+
+// scenes plays each by itself.
+func scenes(t *testing.T, all map[string]func(s *scene)) {
+	for name, play := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play(newScene(t))
+		})
+	}
 }
 
 func (s *scene) begin(w *world) *life {
@@ -265,16 +275,7 @@ func prunedAtOnce(s *scene) {
 // strandedSend: claw died between the marker and the receipt. Whether the
 // message has arrived is not known; it is seen, and not sent again.
 func strandedSend(s *scene) {
-	id := ulid.New(s.clock.Now())
-	s.ok(s.update(func(tx *state.Tx) error {
-		d, err := s.Post.Intend(tx, delivery.Delivery{ID: id, Route: here, Text: "errand-one"})
-		if err != nil {
-			return err
-		}
-		row, _, err1 := state.Deliveries.Get(tx, d.ID)
-		d, err2 := delivery.Begin(row.Rec, delivery.Sender(gone), tx.Now())
-		return errors.Join(err1, err2, state.Deliveries.Put(tx, d.ID, row.Rev, d))
-	}))
+	id := s.strand("errand-one")
 	for range 3 {
 		s.after(11 * time.Minute)
 	}
@@ -287,6 +288,18 @@ func strandedSend(s *scene) {
 	if s.ok(err); s.w.heard("errand-one") != 1 || s.sent("errand-one")[0].IdempotencyKey != all[0].IdempotencyKey {
 		s.Errorf("a person has it sent: %d times, %+v", s.w.heard("errand-one"), s.sent("errand-one"))
 	}
+}
+
+// strand is a message whose sender has died after it had begun to send it.
+func (s *scene) strand(text string) (id string) {
+	s.Helper()
+	id = s.intend(text, here)
+	s.ok(s.update(func(tx *state.Tx) error {
+		row, _, err1 := state.Deliveries.Get(tx, id)
+		d, err2 := delivery.Begin(row.Rec, delivery.Sender(gone), tx.Now())
+		return errors.Join(err1, err2, state.Deliveries.Put(tx, id, row.Rev, d))
+	}))
+	return id
 }
 
 func (s *scene) intend(text string, r delivery.Route) (id string) {

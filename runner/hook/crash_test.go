@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"claw/runner/clock/clocktest"
 	"claw/state"
 	"claw/state/external"
 	"claw/state/session"
@@ -19,20 +18,9 @@ func TestCrash(t *testing.T) {
 	var accepted, begun string
 	request := mail("hello")
 	request.Deliver, request.IdempotencyKey = true, "k"
-	at := func(fs state.FS, dir string) (*world, error) {
-		w := &world{t: t, clock: clocktest.New(noon), dir: t.TempDir()}
-		w.agent.Command = []string{"true"}
-		store, err := state.Open(dir, state.Options{FS: fs, Now: w.clock.Now})
-		if err != nil {
-			return nil, err
-		}
-		w.open(store)
-		w.Answer("I have read it")
-		return w, nil
-	}
 	flow := func(fs state.FS, dir string) error {
 		accepted, begun = "", ""
-		w, err := at(fs, dir)
+		w, err := at(t, fs, dir, noon)
 		if err != nil {
 			return err
 		}
@@ -54,7 +42,7 @@ func TestCrash(t *testing.T) {
 		return err
 	}
 	statetest.Crash(t, flow, func(dir string) error {
-		w, err := at(nil, dir)
+		w, err := at(t, nil, dir, noon)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"claw/runner/clock/clocktest"
 	"claw/state"
 	"claw/state/external"
 	"claw/state/statetest"
@@ -16,17 +15,6 @@ import (
 // not carried out by whoever comes next.
 func TestCrashOfAll(t *testing.T) {
 	var accepted, gone bool
-	at := func(fs state.FS, dir string) (*world, error) {
-		w := &world{t: t, clock: clocktest.New(noon), dir: t.TempDir()}
-		w.agent.Command = []string{"true"}
-		store, err := state.Open(dir, state.Options{FS: fs, Now: w.clock.Now})
-		if err != nil {
-			return nil, err
-		}
-		w.open(store)
-		w.Answer("I have read it")
-		return w, nil
-	}
 	requests := func() []external.Request {
 		reqs := []external.Request{mail("1"), mail("2"), mail("3")}
 		for i := range reqs {
@@ -36,7 +24,7 @@ func TestCrashOfAll(t *testing.T) {
 	}
 	flow := func(fs state.FS, dir string) error {
 		accepted, gone = false, false
-		w, err := at(fs, dir)
+		w, err := at(t, fs, dir, noon)
 		if err != nil {
 			return err
 		}
@@ -54,7 +42,7 @@ func TestCrashOfAll(t *testing.T) {
 		return nil
 	}
 	statetest.Crash(t, flow, func(dir string) error {
-		w, err := at(nil, dir)
+		w, err := at(t, nil, dir, noon)
 		if err != nil {
 			return err
 		}

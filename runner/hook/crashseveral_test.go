@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"claw/runner/clock/clocktest"
 	"claw/state"
 	"claw/state/external"
 	"claw/state/session"
@@ -26,27 +25,16 @@ var bodies = []string{"one", "two"}
 // out once, in its order, and told of once; what was refused never begins.
 func TestCrashOfSeveral(t *testing.T) {
 	var p promise
-	at := func(fs state.FS, dir string, now time.Time) (*world, error) {
-		w := &world{t: t, clock: clocktest.New(now), dir: t.TempDir()}
-		w.agent.Command = []string{"true"}
-		store, err := state.Open(dir, state.Options{FS: fs, Now: w.clock.Now})
-		if err != nil {
-			return nil, err
-		}
-		w.open(store)
-		w.Answer("I have read it")
-		return w, nil
-	}
 	statetest.CrashSome(t, 2, func(fs state.FS, dir string) error {
 		p = promise{accepted: map[string]string{}}
-		w, err := at(fs, dir, noon)
+		w, err := at(t, fs, dir, noon)
 		if err != nil {
 			return err
 		}
 		defer w.Store.Close()
 		return p.before(w)
 	}, func(dir string) error {
-		w, err := at(nil, dir, noon.Add(time.Minute))
+		w, err := at(t, nil, dir, noon.Add(time.Minute))
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,20 @@ func worldAt(t testing.TB, script string, now func() time.Time) *world {
 	return w
 }
 
+// at is a program on a directory whose files may fail, with an agent that answers
+// at once.
+func at(t testing.TB, fs state.FS, dir string, now time.Time) (*world, error) {
+	w := &world{t: t, clock: clocktest.New(now), dir: t.TempDir()}
+	w.agent.Command = []string{"true"}
+	store, err := state.Open(dir, state.Options{FS: fs, Now: w.clock.Now})
+	if err != nil {
+		return nil, err
+	}
+	w.open(store)
+	w.Answer("I have read it")
+	return w, nil
+}
+
 // open makes another program over the same directory.
 func (w *world) open(store *state.Store) {
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}
