@@ -134,5 +134,5 @@ func (c *hookDispatch) tell(a *app, id string, err error) error {
 	if err := a.io.JSON(dispatched{Reason: no.Error()}); err != nil {
 		return err
 	}
-	return hookRefusal(no)
+	return a.hookRefusal(c.Agent, no)
 }

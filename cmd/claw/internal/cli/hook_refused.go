@@ -7,8 +7,12 @@ import (
 
 // hookRefusal is a refusal for a person: the answer on stdout is for the program
 // that asked, which seldom shows it to anybody.
-func hookRefusal(no *hook.RefusedError) error {
-	return &failure{code: codeOfReason(no.Reason), text: "hook dispatch: " + no.Error(), err: no, remedy: nonEmpty(wayOut(no.Reason))}
+func (a *app) hookRefusal(agent string, no *hook.RefusedError) error {
+	f := &failure{code: codeOfReason(no.Reason), text: "hook dispatch: " + no.Error(), err: no, remedy: nonEmpty(wayOut(no.Reason))}
+	if cfg, err := a.config(); err == nil && no.Reason == external.ReasonPrepare && len(cfg.Agent(agent).Command) == 0 {
+		f.remedy = a.configuringAgents()
+	}
+	return f
 }
 
 // wayOut is what to do about a refusal.
